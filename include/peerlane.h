@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
+/*
+ * libpeerlane: accelerator memory on the RDMA fabric.
+ *
+ * Every function that can fail returns 0 or a negative errno and leaves its
+ * out parameters untouched on failure; peerlane_strerror() then tells, for the
+ * calling thread, in one line what was refused and why. The library prints
+ * nothing, keeps no global state beside that line, and may be used from any
+ * thread; one object is used by one thread at a time unless said otherwise.
+ * All lengths and offsets are bytes.
+ */
+#ifndef PEERLANE_H
+#define PEERLANE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PEERLANE_API __attribute__((visibility("default")))
+
+struct ibv_pd;
+struct ibv_mr;
+struct peerlane_region;
+
+/* ---- errors and version ------------------------------------------------ */
+
+/**
+ * peerlane_strerror() - why the last call of this thread failed
+ *
+ * Return: one line without newline, valid until this thread's next call of the
+ * library; an empty string after a call that succeeded.
+ */
+PEERLANE_API const char *peerlane_strerror(void);
+
+/** peerlane_version() - "major.minor.patch" of the library. */
+PEERLANE_API const char *peerlane_version(void);
+
+/* ---- devices ----------------------------------------------------------- */
+
+enum peerlane_kind_id {
+	PEERLANE_REGION_BAR = 1,
+	PEERLANE_REGION_DRIVER = 2,
+	PEERLANE_REGION_DMABUF = 3,
+	PEERLANE_REGION_HOST = 4,
+};
+
+/** peerlane_kind_name() - "bar", "driver", "dmabuf", "host", "unknown". */
+PEERLANE_API const char *peerlane_kind_name(uint32_t kind);
+/** peerlane_state_name() - "empty", "active", "revoked", "limbo", "released". */
+PEERLANE_API const char *peerlane_state_name(uint32_t state);
+/** peerlane_memtype_name() - "wb", "wc", "uc", "none". */
+PEERLANE_API const char *peerlane_memtype_name(uint32_t memtype);
+/** peerlane_path_name() - "unknown", "switch", "root-port", "host-bridge", "iommu", "none". */
+PEERLANE_API const char *peerlane_path_name(uint32_t path);
+
+/**
+ * struct peerlane_device_info - one memory device
+ * @name: node in /dev/peerlane
+ * @pci: "dddd:bb:dd.f" of the function behind it, or empty
+ * @bytes_total: its memory
+ * @bytes_free: not given to a region
+ * @bytes_limbo: held back until pins on it end
+ * @user_limit: bytes one user may hold, 0 = no limit
+ * @unit: allocation unit
+ * @kind: see peerlane_kind_name()
+ * @memtype: see peerlane_memtype_name()
+ * @regions: regions that hold memory
+ * @numa_node: or -1
+ * @bar: number of the BAR, or -1
+ */
+struct peerlane_device_info {
+	char name[32];
+	char pci[16];
+	uint64_t bytes_total;
+	uint64_t bytes_free;
+	uint64_t bytes_limbo;
+	uint64_t user_limit;
+	uint64_t unit;
+	uint32_t kind;
+	uint32_t memtype;
+	uint32_t regions;
+	int32_t numa_node;
+	int32_t bar;
+};
+
+/**
+ * peerlane_device_list() - all memory devices of this node
+ * @list: set to an array, freed by the caller with free(); NULL when @count is 0
+ * @count: set to its length
+ *
+ * Return: 0; -ENOENT the module is not loaded; -EACCES no permission on
+ * /dev/peerlane/control; -ENOMEM.
+ */
+PEERLANE_API int peerlane_device_list(struct peerlane_device_info **list,
+				      size_t *count);
+
+/**
+ * peerlane_device_get() - one memory device
+ * @name: "gpu0", or a PCI address in full or short form
+ * @info: filled
+ *
+ * Return: as peerlane_device_list(); -ENODEV no such device.
+ */
+PEERLANE_API int peerlane_device_get(const char *name,
+				     struct peerlane_device_info *info);
+
+/**
+ * peerlane_device_bind() - give a PCI function to the peerlane driver
+ * @pci: "dddd:bb:dd.f" or "bb:dd.f"
+ * @force: also take it from the driver that has it now
+ * @info: filled with the new device; may be NULL
+ *
+ * Needs root. Return: 0; -ENOENT no such function or module not loaded; -EBUSY
+ * another driver has it (its name is in the text); -EINVAL, -EOPNOTSUPP no
+ * usable BAR, see the text.
+ */
+PEERLANE_API int peerlane_device_bind(const char *pci, bool force,
+				      struct peerlane_device_info *info);
+
+/**
+ * peerlane_device_unbind() - take it back
+ * @name: device name or PCI address
+ *
+ * Revokes every region on it and waits until no pin is held. Clears
+ * driver_override, so that the kernel's own driver may take it again.
+ * Return: 0; -ENODEV; -EACCES.
+ */
+PEERLANE_API int peerlane_device_unbind(const char *name);
+
+/**
+ * struct peerlane_preflight_info - how two PCI functions reach each other
+ * @path: see peerlane_path_name()
+ * @distance: bridges on the way
+ * @text: one line that says what was found
+ */
+struct peerlane_preflight_info {
+	uint32_t path;
+	uint32_t distance;
+	char text[256];
+};
+
+/**
+ * peerlane_preflight() - may @initiator access the memory of @target directly?
+ * @target: device name or PCI address that owns the memory
+ * @initiator: PCI address of a NIC, SSD, ...
+ * @info: filled
+ *
+ * Return: 0; -EREMOTEIO they cannot, the reason is in peerlane_strerror();
+ * -ENOENT no such function.
+ */
+PEERLANE_API int peerlane_preflight(const char *target, const char *initiator,
+				    struct peerlane_preflight_info *info);
+
+/* ---- regions ----------------------------------------------------------- */
+
+#define PEERLANE_CAN_MMAP	(1U << 0)
+#define PEERLANE_CAN_REG_MR	(1U << 1)
+#define PEERLANE_CAN_EXPORT	(1U << 2)
+#define PEERLANE_CAN_HW_DMA	(1U << 3)
+#define PEERLANE_CAN_VIRT_DMA	(1U << 4)
+#define PEERLANE_CAN_DIRECT_IO	(1U << 5)
+#define PEERLANE_CAN_REVOKE	(1U << 6)
+
+/**
+ * struct peerlane_region_info - one region
+ * @id: its number on this node
+ * @length: bytes
+ * @dev_offset: where it lies in its device
+ * @uid: who opened it (lists only)
+ * @pid: process that opened it (lists only), 0 unknown
+ * @mapper_pid: a process that maps or last mapped it (lists only), 0 none
+ * @kind: see peerlane_kind_name()
+ * @state: see peerlane_state_name()
+ * @caps: PEERLANE_CAN_* (peerlane_region_query() only)
+ * @memtype: see peerlane_memtype_name() (peerlane_region_query() only)
+ * @exports: dma-bufs of it that are open
+ * @attachments: DMA mappings held by importing devices
+ * @mappings: CPU mappings
+ * @pinned_units: in limbo: allocation units still pinned
+ * @numa_node: of its device, or -1 (peerlane_region_query() only)
+ * @comm: command name of @pid
+ * @mapper_comm: command name of @mapper_pid
+ * @device: its device, empty for imports and host pages
+ */
+struct peerlane_region_info {
+	uint64_t id;
+	uint64_t length;
+	uint64_t dev_offset;
+	uint32_t uid;
+	int32_t pid;
+	int32_t mapper_pid;
+	uint32_t kind;
+	uint32_t state;
+	uint32_t caps;
+	uint32_t memtype;
+	uint32_t exports;
+	uint32_t attachments;
+	uint32_t mappings;
+	uint32_t pinned_units;
+	int32_t numa_node;
+	char comm[16];
+	char mapper_comm[16];
+	char device[32];
+};
+
+/**
+ * peerlane_region_list() - regions on this node
+ * @list: set to an array, freed by the caller with free()
+ * @count: set to its length
+ *
+ * Without CAP_SYS_ADMIN only the caller's own. Return: as
+ * peerlane_device_list().
+ */
+PEERLANE_API int peerlane_region_list(struct peerlane_region_info **list,
+				      size_t *count);
+
+/**
+ * peerlane_region_alloc() - memory of a device
+ * @device: device name
+ * @length: bytes, > 0
+ * @region: set; released with peerlane_region_free()
+ *
+ * The memory is zero. Return: 0; -ENODEV no such device; -EACCES; -ENOSPC;
+ * -EDQUOT; -ENOMEM.
+ */
+PEERLANE_API int peerlane_region_alloc(const char *device, size_t length,
+				       struct peerlane_region **region);
+
+/**
+ * peerlane_region_import() - a region of a dma-buf (of a GPU driver, ...)
+ * @dmabuf_fd: stays the caller's
+ * @offset: page-aligned
+ * @length: page-aligned; 0 = to the end
+ * @region: set
+ */
+PEERLANE_API int peerlane_region_import(int dmabuf_fd, uint64_t offset,
+					size_t length,
+					struct peerlane_region **region);
+
+/**
+ * peerlane_region_host() - a region of the caller's own pages
+ * @addr: page-aligned; must stay mapped until the region is freed
+ * @length: page-aligned
+ * @read_only: peers may only read
+ * @region: set
+ *
+ * Charged to RLIMIT_MEMLOCK (-ENOMEM).
+ */
+PEERLANE_API int peerlane_region_host(void *addr, size_t length, bool read_only,
+				      struct peerlane_region **region);
+
+/**
+ * peerlane_region_gpu() - a region of CUDA or HIP memory
+ * @ptr: device pointer from cudaMalloc(), hipMalloc(), ... ; any alignment
+ * @length: bytes
+ * @region: set
+ *
+ * Loads the vendor's driver library when called (libcuda.so.1, then
+ * libamdhip64.so), asks it for a dma-buf of the pages around
+ * [@ptr, @ptr + @length), and sets CU_POINTER_ATTRIBUTE_SYNC_MEMOPS. The bytes
+ * asked for begin at peerlane_region_gpu_offset() in the region. The library
+ * has to be initialised by the caller (a context is current). Return: 0;
+ * -ENOSYS no vendor library; -EFAULT neither library knows the pointer;
+ * -EOPNOTSUPP the driver cannot export it; else as peerlane_region_import().
+ */
+PEERLANE_API int peerlane_region_gpu(const void *ptr, size_t length,
+				     struct peerlane_region **region);
+
+/** peerlane_region_gpu_offset() - where the pointer lies in its region, bytes. */
+PEERLANE_API uint64_t
+peerlane_region_gpu_offset(const struct peerlane_region *region);
+
+/**
+ * peerlane_region_from_fd() - a region received from another process
+ * @fd: region file; owned by the region from then on (not on failure)
+ */
+PEERLANE_API int peerlane_region_from_fd(int fd,
+					 struct peerlane_region **region);
+
+/** peerlane_region_fd() - the region file, for SCM_RIGHTS or poll; stays owned by @region. */
+PEERLANE_API int peerlane_region_fd(const struct peerlane_region *region);
+
+/**
+ * peerlane_region_free() - unmap, deregister nothing, close
+ * @region: may be NULL
+ *
+ * MRs made with peerlane_region_reg_mr() may outlive it: the module keeps the
+ * memory from others until they are gone.
+ */
+PEERLANE_API void peerlane_region_free(struct peerlane_region *region);
+
+/** peerlane_region_query() - kind, state, capabilities of @region. */
+PEERLANE_API int peerlane_region_query(const struct peerlane_region *region,
+				       struct peerlane_region_info *info);
+
+/**
+ * peerlane_region_map() - CPU mapping of the whole region
+ * @region: mapped once; a second call gives the same address
+ * @addr: set
+ *
+ * Write-combining where the device is: read it with peerlane_copy_from().
+ * Return: 0; -EOPNOTSUPP the kind has no CPU mapping; -ENODEV revoked.
+ */
+PEERLANE_API int peerlane_region_map(struct peerlane_region *region,
+				     void **addr);
+
+/** peerlane_region_unmap() - end the mapping; 0 also when there is none. */
+PEERLANE_API int peerlane_region_unmap(struct peerlane_region *region);
+
+/**
+ * peerlane_region_export() - a dma-buf of a part of the region
+ * @offset: page-aligned
+ * @length: page-aligned
+ * @revocable_only: refuse importers that cannot let go
+ * @fd: set, O_CLOEXEC, the caller closes it
+ */
+PEERLANE_API int peerlane_region_export(const struct peerlane_region *region,
+					uint64_t offset, size_t length,
+					bool revocable_only, int *fd);
+
+/** peerlane_region_revoke() - cut every user of the region, this one too. */
+PEERLANE_API int peerlane_region_revoke(struct peerlane_region *region);
+
+/**
+ * peerlane_region_reg_mr() - register a part of the region with a NIC
+ * @region: stays usable
+ * @pd: protection domain
+ * @offset: bytes
+ * @length: bytes, > 0
+ * @access: IBV_ACCESS_*
+ * @mr: set; ended with ibv_dereg_mr(). Its addr is the CPU address where the
+ *	region has one, else @offset (IOVA 0 = first byte of the region)
+ *
+ * Tries ibv_reg_dmabuf_mr() for a NIC that has it, else ibv_reg_mr() on the CPU
+ * mapping, as the region's capabilities allow. Host regions register the
+ * caller's own pages. Return: 0; -EOPNOTSUPP no way with this NIC, the text
+ * lists each way and why it failed; -EINVAL out of range; -ENODEV revoked.
+ */
+PEERLANE_API int peerlane_region_reg_mr(struct peerlane_region *region,
+					struct ibv_pd *pd, uint64_t offset,
+					size_t length, int access,
+					struct ibv_mr **mr);
+
+/* ---- moving bytes by CPU and by file ------------------------------------ */
+
+/**
+ * peerlane_copy_to() - CPU copy into device memory
+ * @dst: in a region's mapping
+ * @src: host memory; must not overlap
+ *
+ * Wide non-temporal stores; a store fence has been issued on return, so a later
+ * doorbell write is ordered after the data.
+ */
+PEERLANE_API void peerlane_copy_to(void *dst, const void *src, size_t length);
+
+/**
+ * peerlane_copy_from() - CPU copy out of device memory
+ * @src: in a region's mapping
+ *
+ * Wide streaming loads, as write-combining memory is uncached for loads.
+ */
+PEERLANE_API void peerlane_copy_from(void *dst, const void *src, size_t length);
+
+/**
+ * peerlane_region_read_file() - file content straight into the region
+ * @region: has PEERLANE_CAN_DIRECT_IO
+ * @offset: in the region; multiple of the file's block size
+ * @fd: opened with O_DIRECT: the disk writes the device's memory, no CPU copy
+ * @file_offset: multiple of the block size
+ * @length: bytes
+ * @done: set to the bytes read, less than @length at the end of the file
+ *
+ * Return: 0; -EINVAL alignment or @fd without O_DIRECT; -EIO; -ENODEV.
+ */
+PEERLANE_API int peerlane_region_read_file(struct peerlane_region *region,
+					   uint64_t offset, int fd,
+					   off_t file_offset, size_t length,
+					   size_t *done);
+
+/** peerlane_region_write_file() - the same in the other direction. */
+PEERLANE_API int peerlane_region_write_file(struct peerlane_region *region,
+					    uint64_t offset, int fd,
+					    off_t file_offset, size_t length,
+					    size_t *done);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* PEERLANE_H */
