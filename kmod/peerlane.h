@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Private types of the module.
+ *
+ * Lifetime of a region
+ * --------------------
+ * ->users counts who can reach the memory: the file (which every VMA of it
+ * holds) and each exported dma-buf. ->ref counts who has the struct: ->users as
+ * a whole, each snapshot walker, and limbo.
+ *
+ * Memory leaves a region once, through limbo (limbo.c), which begins when
+ * ->users falls to zero or the region is revoked, whichever is first:
+ *   1. unpublish: state is no longer ACTIVE (so no fault, mmap, export or attach
+ *      begins), CPU mappings are zapped, importers are told;
+ *   2. wait: synchronize_rcu() lets every GUP-fast that read a PTE before the
+ *      zap take its reference; then poll until no reference and no DMA mapping
+ *      is left;
+ *   3. free: wipe, give back to the pool or its owner.
+ * Nothing can take a new reference in step 2: GUP needs a PTE, and PTEs are
+ * made by fault under ->lock after looking at ->state.
+ *
+ * A region holds the module and its device's struct until step 3 is done, so
+ * rmmod fails while a pin lives, and an unbind waits in peerlane_device_destroy().
+ *
+ * Lock order, outermost first
+ * ---------------------------
+ *   mmap_lock -> region->lock -> device->lock -> charge_lock
+ *   dma_resv  -> region->lock
+ *   region->exports_lock -> dma_resv   (revocation; never under region->lock)
+ *   regions_lock: leaf, taken for list edits and snapshots only
+ * No lock of ours is held across copy_{from,to}_user, which may fault into
+ * mmap_lock, nor across calls into another driver except dma_resv, which
+ * dma-buf requires.
+ */
+#ifndef PEERLANE_KMOD_H
+#define PEERLANE_KMOD_H
+
+#include <linux/atomic.h>
+#include <linux/cdev.h>
+#include <linux/cred.h>
+#include <linux/device.h>
+#include <linux/dma-buf.h>
+#include <linux/fs.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/memremap.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/pci.h>
+#include <linux/peerlane.h>
+#include <linux/refcount.h>
+#include <linux/rwsem.h>
+#include <linux/sizes.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include <uapi/peerlane.h>
+
+#define PEERLANE_UNIT_SHIFT	21
+#define PEERLANE_UNIT		(1UL << PEERLANE_UNIT_SHIFT)
+#define PEERLANE_UNIT_PAGES	(PEERLANE_UNIT >> PAGE_SHIFT)
+#define PEERLANE_MINORS		256
+#define PEERLANE_MAPPERS	8
+
+/* ---- msg.c: the reason that goes with an errno ---- */
+
+struct peerlane_msg {
+	char text[PEERLANE_MSG_MAX];
+};
+
+/*
+ * Returns @err, leaves the text in @msg (may be NULL) and in the refuse
+ * tracepoint. Never logs: what a user can trigger must not flood the log.
+ */
+__printf(3, 4)
+int peerlane_refuse(struct peerlane_msg *msg, int err, const char *fmt, ...);
+__printf(2, 3)
+void peerlane_say(struct peerlane_msg *msg, const char *fmt, ...);
+
+/* ---- charge.c: what one user holds ---- */
+
+/* @dev NULL counts regions, else bytes on that device. @limit 0: none. */
+int peerlane_charge(const struct peerlane_device *dev, kuid_t uid, u64 amount,
+		    u64 limit, struct peerlane_msg *msg);
+void peerlane_uncharge(const struct peerlane_device *dev, kuid_t uid,
+		       u64 amount);
+
+/* ---- device.c: memory devices ---- */
+
+struct peerlane_pool {
+	unsigned long *used;	/* bit per unit */
+	unsigned long *dirty;	/* content not known to be zero */
+	unsigned int units;
+	unsigned int free;
+	unsigned int limbo;	/* used, and nobody can reach them */
+};
+
+struct peerlane_device {
+	/* immutable after publish */
+	struct device dev;
+	struct cdev cdev;
+	int id;
+	int bar;			/* or -1 */
+	u32 kind;			/* PEERLANE_KIND_BAR or _DRIVER */
+	u32 memtype;			/* PEERLANE_MEMTYPE_* */
+	bool owner_allocates;		/* no pool: the other driver has it */
+	struct module *owner;
+	struct pci_dev *pdev;		/* may be NULL */
+	phys_addr_t phys;
+	u64 size;
+	void *vaddr;			/* of pgmap; NULL: no pages */
+	struct dev_pagemap pgmap;
+	struct list_head node;		/* devices_lock */
+
+	struct mutex lock;
+	/* protected by lock */
+	bool dead;
+	struct peerlane_pool pool;
+	struct list_head regions;	/* that hold memory */
+	unsigned int holders;		/* their number */
+	u64 user_limit;			/* bytes; READ_ONCE outside */
+
+	wait_queue_head_t idle;		/* holders reached 0 */
+};
+
+struct peerlane_device_args {
+	struct device *parent;
+	struct pci_dev *pdev;
+	struct module *owner;
+	const char *name;		/* "gpu": a number is appended */
+	phys_addr_t phys;
+	u64 size;
+	u32 kind;
+	int bar;
+	bool owner_allocates;
+};
+
+int peerlane_devices_init(void);
+void peerlane_devices_exit(void);
+struct peerlane_device *peerlane_device_create(const struct peerlane_device_args *args,
+					       struct peerlane_msg *msg);
+/* Unpublish, revoke all regions. May sleep; does not wait for pins. */
+void peerlane_device_revoke_all(struct peerlane_device *dev);
+/* Unpublish, revoke, wait until every pin is gone, free. */
+void peerlane_device_destroy(struct peerlane_device *dev);
+static inline const char *peerlane_device_name(const struct peerlane_device *dev)
+{
+	return dev_name(&dev->dev);
+}
+
+/* One record per device, in order of id. Returns how many there are. */
+u32 peerlane_device_records(struct peerlane_device_record *records, u32 room);
+bool peerlane_device_present(const struct peerlane_device *dev);
+
+/* ---- pool.c: 2 MiB units of a device ---- */
+
+int peerlane_pool_init(struct peerlane_pool *pool, u64 size);
+void peerlane_pool_fini(struct peerlane_pool *pool);
+/* Contiguous, zeroed. device->lock is not held: wiping takes long. */
+int peerlane_pool_alloc(struct peerlane_device *dev, u64 span, u64 *offset,
+			struct peerlane_msg *msg);
+/* Wipes when the device is there, then frees. */
+void peerlane_pool_free(struct peerlane_device *dev, u64 offset, u64 span);
+
+/* ---- pages.c: struct pages over a device's memory ---- */
+
+int peerlane_pages_map(struct peerlane_device *dev, struct peerlane_msg *msg);
+void peerlane_pages_unmap(struct peerlane_device *dev);
+/* Units of [offset, offset + span) whose head page has a foreign reference. */
+unsigned int peerlane_pages_pinned(const struct peerlane_device *dev,
+				   u64 offset, u64 span);
+static inline struct page *peerlane_page(const struct peerlane_device *dev,
+					 u64 offset)
+{
+	return pfn_to_page(PHYS_PFN(dev->phys + offset));
+}
+/* Can this machine map device memory with pages at all? */
+int peerlane_pages_supported(struct peerlane_msg *msg);
+
+/* ---- region.c ---- */
+
+struct peerlane_region;
+
+/* What differs between kinds. All may sleep. */
+struct peerlane_region_kind {
+	u32 kind;
+	/* PEERLANE_CAP_* of an active region */
+	u32 (*caps)(const struct peerlane_region *region);
+	/* CPU mapping; NULL: none. Under mmap_lock, region->lock held for read */
+	int (*mmap)(struct peerlane_region *region, struct vm_area_struct *vma);
+	/* New dma-buf with a reference for the caller, or ERR_PTR; NULL: none */
+	struct dma_buf *(*export)(struct peerlane_region *region, u64 offset,
+				  u64 length, u32 flags,
+				  struct peerlane_msg *msg);
+	/* Step 1 of the end, after the state changed; NULL: nothing to do */
+	void (*unpublish)(struct peerlane_region *region);
+	/* Step 2: units (or pages) still in foreign hands */
+	unsigned int (*pinned)(struct peerlane_region *region);
+	/* Step 3: give the memory back */
+	void (*release)(struct peerlane_region *region);
+};
+
+struct peerlane_mapper {
+	struct pid *tgid;		/* NULL: unused slot */
+	char comm[PEERLANE_COMM_LEN];
+};
+
+struct peerlane_region {
+	/* immutable after publish */
+	u64 id;
+	const struct peerlane_region_kind *kind;
+	struct peerlane_device *dev;	/* NULL: imports and host pages */
+	struct inode *inode;		/* its address_space has all our VMAs */
+	kuid_t uid;			/* opener */
+	struct pid *opener;
+	char comm[PEERLANE_COMM_LEN];
+	struct list_head node;		/* regions_lock */
+
+	struct kref ref;
+	refcount_t users;
+
+	struct rw_semaphore lock;
+	/* protected by lock */
+	u32 state;			/* PEERLANE_STATE_*; READ_ONCE outside */
+	u64 length;			/* bytes that may be mapped */
+	u64 offset;			/* in the device */
+	u64 span;			/* bytes taken from the device */
+	void *priv;			/* the kind's own; set before ACTIVE */
+
+	struct list_head dev_node;	/* device->lock */
+
+	struct mutex exports_lock;
+	struct list_head exports;	/* exports_lock */
+	atomic_t nr_exports;
+	atomic_t attachments;		/* DMA mappings held by importers */
+	atomic_t mappings;		/* VMAs */
+
+	spinlock_t mappers_lock;
+	struct peerlane_mapper mappers[PEERLANE_MAPPERS];	/* mappers_lock */
+	unsigned int next_mapper;				/* mappers_lock */
+
+	wait_queue_head_t wait;		/* poll(): revoked */
+	struct delayed_work limbo;
+	unsigned long limbo_since;	/* jiffies; limbo work only */
+	unsigned long limbo_delay;
+};
+
+int peerlane_regions_init(void);
+void peerlane_regions_exit(void);
+
+/*
+ * A new empty region with one user, who is the caller. Holds the module, its
+ * device's struct and one count of the caller's region limit.
+ */
+struct peerlane_region *peerlane_region_new(const struct peerlane_region_kind *kind,
+					    struct peerlane_device *dev,
+					    struct peerlane_msg *msg);
+/* EMPTY -> ACTIVE with this memory; the region owns it from here. */
+void peerlane_region_activate(struct peerlane_region *region, u64 offset,
+			      u64 length, u64 span, void *priv);
+/* Device memory for an empty region. region->lock held for write. */
+int peerlane_region_fill(struct peerlane_region *region, u64 length,
+			 struct peerlane_msg *msg);
+/* -ENODEV with a text unless ACTIVE, -ENODATA if EMPTY. region->lock held. */
+int peerlane_region_usable(const struct peerlane_region *region,
+			   struct peerlane_msg *msg);
+int peerlane_region_revoke(struct peerlane_region *region,
+			   struct peerlane_msg *msg);
+
+static inline void peerlane_region_get_user(struct peerlane_region *region)
+{
+	refcount_inc(&region->users);
+}
+/* The last user starts limbo. May sleep. */
+void peerlane_region_put_user(struct peerlane_region *region);
+void peerlane_region_put(struct peerlane_region *region);
+
+/*
+ * A region file for a region made by control or by another driver; takes over
+ * the caller's user. On failure the user is still the caller's.
+ */
+struct file *peerlane_region_file(struct peerlane_region *region);
+/* Region of @file, or NULL if it is none of ours. */
+struct peerlane_region *peerlane_region_of(struct file *file);
+
+void peerlane_region_info(struct peerlane_region *region,
+			  struct peerlane_region_info *info);
+u32 peerlane_region_records(struct peerlane_region_record *records, u32 room);
+/* "ib_write_bw[312], python3[99]": who maps or mapped it; for humans. */
+void peerlane_region_mappers(struct peerlane_region *region, char *text,
+			     size_t size);
+void peerlane_region_kill_mappers(struct peerlane_region *region);
+void peerlane_region_note_mapper(struct peerlane_region *region);
+
+extern const struct peerlane_region_kind peerlane_kind_bar;
+extern const struct peerlane_region_kind peerlane_kind_driver;
+
+/* ---- limbo.c ---- */
+
+int peerlane_limbo_init(void);
+void peerlane_limbo_exit(void);
+/* Begin steps 2 and 3. State is not ACTIVE any more; called once. */
+void peerlane_limbo_begin(struct peerlane_region *region);
+void peerlane_limbo_work(struct work_struct *work);
+
+/* ---- map.c: CPU mappings of device memory ---- */
+
+int peerlane_map_vma(struct peerlane_region *region, struct vm_area_struct *vma);
+int peerlane_file_mmap(struct file *file, struct vm_area_struct *vma);
+/* Remove all CPU mappings made through the region file. */
+void peerlane_map_zap(struct peerlane_region *region);
+
+/* ---- chardev.c, ioctl.c ---- */
+
+extern const struct file_operations peerlane_device_fops;
+extern const struct file_operations peerlane_region_fops;
+extern const struct file_operations peerlane_control_fops;
+long peerlane_region_ioctl(struct file *file, unsigned int cmd,
+			   unsigned long arg);
+long peerlane_control_ioctl(struct file *file, unsigned int cmd,
+			    unsigned long arg);
+
+/* ---- bar.c: the PCI driver ---- */
+
+int peerlane_bar_init(void);
+void peerlane_bar_exit(void);
+/* The BAR the driver would take, or a negative errno with the reason. */
+int peerlane_bar_pick(struct pci_dev *pdev, struct peerlane_msg *msg);
+
+/* ---- dmabuf.c: exports of device memory ---- */
+
+struct dma_buf *peerlane_dmabuf_export(struct peerlane_region *region,
+				       u64 offset, u64 length, u32 flags,
+				       struct peerlane_msg *msg);
+/* State is not ACTIVE any more: zap CPU maps, tell importers. */
+void peerlane_dmabuf_revoke(struct peerlane_region *region);
+
+/* ---- import.c, host.c: regions made by control ---- */
+
+struct peerlane_region *peerlane_import(int fd, u64 offset, u64 length,
+					struct peerlane_msg *msg);
+struct peerlane_region *peerlane_host(u64 addr, u64 length, u32 flags,
+				      struct peerlane_msg *msg);
+
+/* ---- preflight.c: may two functions talk directly? ---- */
+
+struct peerlane_verdict {
+	u32 path;		/* enum peerlane_path */
+	u32 distance;
+};
+
+/* 0 and a text that says what was found, or -EREMOTEIO and why not. */
+int peerlane_preflight(struct pci_dev *target, struct pci_dev *initiator,
+		       struct peerlane_verdict *verdict,
+		       struct peerlane_msg *msg);
+/* @text "dddd:bb:dd.f" or "bb:dd.f"; returns a reference, or ERR_PTR */
+struct pci_dev *peerlane_pci_find(const char *text, struct peerlane_msg *msg);
+
+/* ---- debugfs.c: for tests, no ABI ---- */
+
+void peerlane_debugfs_init(void);
+void peerlane_debugfs_exit(void);
+
+#endif /* PEERLANE_KMOD_H */
