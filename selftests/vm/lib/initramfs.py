@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The small file system a node starts from: busybox, the modules that reach
+the host's root, and a script that moves there."""
+
+import lzma
+import pathlib
+import shlex
+import subprocess
+
+# In the order in which they are wanted; each brings what it depends on.
+WANTED = ("virtio_pci", "9pnet_virtio", "9p", "overlay")
+APPLETS = ("sh", "mount", "mkdir", "insmod", "switch_root", "poweroff", "echo")
+
+
+def find_busybox():
+    for path in ("/bin/busybox", "/usr/bin/busybox"):
+        if pathlib.Path(path).exists():
+            return pathlib.Path(path)
+    raise FileNotFoundError("busybox is missing: install busybox-static")
+
+
+def module_files(kernel, release):
+    """Paths of WANTED and what they need, in load order; none if built in."""
+    files = []
+    for name in WANTED:
+        answer = subprocess.run(
+            ["modprobe", "-d", str(kernel), "-S", release, "--show-depends", name],
+            capture_output=True, text=True, check=False)
+        if answer.returncode:
+            builtin = kernel / "lib/modules" / release / "modules.builtin"
+            stem = f"/{name.replace('_', '?')}.ko"
+            listed = builtin.read_text().split() if builtin.exists() else []
+            if not any(pathlib.PurePath(line).match("*" + stem) for line in listed):
+                raise RuntimeError(f"{kernel}: the kernel has no {name}: {answer.stderr.strip()}")
+        for line in answer.stdout.splitlines():
+            verb, _, rest = line.partition(" ")
+            path = pathlib.Path(rest.split()[0]) if rest else None
+            if verb == "insmod" and path not in files:
+                files.append(path)
+    return files
+
+
+def load(path):
+    """The module itself; the busybox in there cannot unpack it."""
+    data = path.read_bytes()
+    if path.suffix == ".xz":
+        return lzma.decompress(data)
+    if path.suffix == ".zst":
+        return subprocess.run(["zstd", "-dcq"], input=data, capture_output=True, check=True).stdout
+    return data
+
+
+class Cpio:
+    """The 'newc' archive format, which the kernel unpacks."""
+
+    def __init__(self):
+        self.parts = []
+        self.inode = 1
+
+    def add(self, name, mode, data=b""):
+        name = name.encode() + b"\0"
+        fields = (self.inode, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name), 0)
+        self.inode += 1
+        head = b"070701" + b"".join(b"%08x" % field for field in fields) + name
+        self.parts += [head, b"\0" * (-len(head) % 4), data, b"\0" * (-len(data) % 4)]
+
+    def folder(self, name):
+        self.add(name, 0o040755)
+
+    def file(self, name, data, mode=0o100755):
+        self.add(name, mode, data)
+
+    def link(self, name, target):
+        self.add(name, 0o120777, target.encode())
+
+    def data(self):
+        self.add("TRAILER!!!", 0)
+        return b"".join(self.parts)
+
+
+def build(kernel, release, rig):
+    """The archive for a node of this kernel; rig is the folder of the rig."""
+    archive = Cpio()
+    for folder in ("bin", "dev", "proc", "sys", "modules"):
+        archive.folder(folder)
+    archive.file("bin/busybox", find_busybox().read_bytes())
+    for applet in APPLETS:
+        archive.link(f"bin/{applet}", "busybox")
+    for number, path in enumerate(module_files(kernel, release)):
+        stem = path.name.split(".ko")[0]
+        archive.file(f"modules/{number:02}-{stem}.ko", load(path))
+    archive.file("rig.conf", f"RIG_INIT={shlex.quote(str(rig / 'guest/init'))}\n".encode())
+    archive.file("init", (rig / "guest/early-init").read_bytes())
+    return archive.data()
