@@ -20,10 +20,8 @@ stop() {
 	{
 		printf 'peerlane: probe %s: %s\n' "$name" "$1"
 		sed 's/^/    /' "$log"
-		printf '    command:'
 		shift
-		printf ' %s' "$@"
-		printf '\n'
+		printf '    command: %s -fsyntax-only %s\n' "$*" "$source"
 	} >&2
 	exit 1
 }

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# Everything a person types. The module itself is described in Kbuild, so that
+# DKMS and 'make -C <kernel> M=<here>' need nothing of this file.
+
+VERSION := $(shell cat VERSION)
+BUILD := $(CURDIR)/build
+PREFIX ?= /usr
+DESTDIR ?=
+NODES ?= 2
+
+# 6.1, 6.12, a kernel build folder (KDIR), or nothing for the running kernel.
+KERNEL ?= $(KDIR)
+# W=1 for more warnings of the compiler, C=2 to run sparse on the module.
+module-options := $(foreach v,W C V CC,$(if $(filter command line,$(origin $(v))),$(v)=$($(v))))
+
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+.PHONY: all lib utils modules deps check check-style demo bench vm-shell
+.PHONY: install install-dkms-source dkms-install dkms-remove clean help
+
+all: lib utils modules
+
+lib:
+	@$(MAKE) -C lib OUT=$(BUILD)
+
+utils: lib
+	@$(MAKE) -C utils OUT=$(BUILD)
+
+modules:
+	@scripts/build-module "$(KERNEL)" $(module-options)
+
+deps:
+	@scripts/deps
+
+check:
+	@scripts/check
+
+check-style:
+	@scripts/check-style
+
+demo: deps
+	@$(MAKE) lib utils
+	@selftests/demo
+
+bench: deps
+	@$(MAKE) lib utils
+	@selftests/bench/run
+
+vm-shell: deps
+	@$(MAKE) lib utils
+	@selftests/vm/run --shell --nodes $(NODES) --kernel $(or $(KERNEL),6.12)
+
+install: lib utils
+	@$(MAKE) -C lib OUT=$(BUILD) DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) install
+	@$(MAKE) -C utils OUT=$(BUILD) DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) install
+
+# What DKMS builds from: /usr/src/peerlane-<version>
+install-dkms-source:
+	@scripts/dkms-source $(DESTDIR)$(PREFIX)/src/peerlane-$(VERSION)
+
+dkms-install:
+	@scripts/dkms-install $(KERNEL)
+
+dkms-remove:
+	dkms remove peerlane/$(VERSION) --all
+	rm -rf /usr/src/peerlane-$(VERSION)
+
+clean:
+	rm -rf build
+
+help:
+	@echo 'make                       library, command, and module for the running kernel'
+	@echo 'make modules KERNEL=6.1    module for stock Debian 6.1 or 6.12, or KERNEL=<build folder>'
+	@echo '                           W=1 C=2: more warnings, sparse'
+	@echo 'make lib | utils           the library | the command'
+	@echo 'make deps                  install what building and testing need (apt)'
+	@echo 'make check                 all tests; the last line is the verdict'
+	@echo 'make check-style           linters only'
+	@echo 'make demo                  a tour in two virtual machines'
+	@echo 'make bench                 measurements in virtual machines'
+	@echo 'make vm-shell NODES=2      shells in virtual machines with everything loaded'
+	@echo 'make install               library and command (DESTDIR, PREFIX=/usr)'
+	@echo 'make dkms-install          module, by DKMS, for the running kernel or KERNEL=<release>'
+	@echo 'make dkms-remove           undo that'
+	@echo 'make clean                 remove build/'
