@@ -52,7 +52,8 @@ extern const size_t device_command_count;
 extern const struct command region_commands[];
 extern const size_t region_command_count;
 
-int unbind_device(const struct peerlane_device_info *device);
+/* As peerlane_device_unbind(); says on stderr whom it waits for. */
+int unbind_device(const char *address, const char *name);
 
 /* ---- words (match.c) ---------------------------------------------------- */
 
@@ -74,9 +75,9 @@ bool match_prefix(const char *word, const char *name);
 int usage_error(const char *format, ...) PRINTF(1, 2);
 /*
  * A library call returned @error (negative errno); prints the library's reason,
- * after "@subject: " if not NULL. Returns the exit status that fits.
+ * which names what was asked for. Returns the exit status that fits.
  */
-int library_error(int error, const char *subject);
+int library_error(int error);
 /* Something to know that is no error. */
 void note(const char *format, ...) PRINTF(1, 2);
 /* The line that explains a refusal; a copy, freed by the caller. */

@@ -129,7 +129,7 @@ static int device_list(int argc, char **argv)
 				   argv[0]);
 	error = peerlane_device_list(&list, &count);
 	if (error)
-		return library_error(error, NULL);
+		return library_error(error);
 	print_list(list, count);
 	free(list);
 	return STATUS_OK;
@@ -148,7 +148,7 @@ static int device_show(int argc, char **argv)
 		return usage_error("device show takes one device name");
 	error = peerlane_device_get(argv[0], &device);
 	if (error)
-		return library_error(error, argv[0]);
+		return library_error(error);
 	if (options.json)
 		print_json(&device, 1);
 	else
@@ -175,9 +175,11 @@ static int device_bind(int argc, char **argv)
 		int error = peerlane_device_bind(argv[i], force, &bound[count]);
 
 		if (error)
-			status = library_error(error, argv[i]);
+			status = library_error(error);
 		else
 			count++;
+		if (status == STATUS_ABSENT)
+			break;
 	}
 	if (count)
 		print_list(bound, count);
@@ -185,9 +187,14 @@ static int device_bind(int argc, char **argv)
 	return status;
 }
 
+/*
+ * A device whose removal was begun by another is in no list, but can still be
+ * waited for by its PCI address, so ENODEV is left to the second call.
+ */
 static int device_unbind(int argc, char **argv)
 {
 	struct peerlane_device_info device;
+	size_t count = 1;
 	int error;
 
 	if (argc == 2 && match_prefix(argv[0], "dev")) {
@@ -197,12 +204,15 @@ static int device_unbind(int argc, char **argv)
 	if (argc != 1)
 		return usage_error("device unbind takes one device name");
 	error = peerlane_device_get(argv[0], &device);
-	if (!error)
-		error = unbind_device(&device);
+	if (error == -ENODEV)
+		count = 0;
+	else if (error)
+		return library_error(error);
+	error = unbind_device(argv[0], count ? device.name : argv[0]);
 	if (error)
-		return library_error(error, argv[0]);
+		return library_error(error);
 	if (options.json)
-		print_json(&device, 1);
+		print_json(&device, count);
 	return STATUS_OK;
 }
 
@@ -280,7 +290,7 @@ static int device_path(int argc, char **argv)
 		return usage_error("device path takes a target and an initiator");
 	error = peerlane_preflight(argv[0], argv[1], &info);
 	if (error && error != -EREMOTEIO)
-		return library_error(error, NULL);
+		return library_error(error);
 	verdict.target = argv[0];
 	verdict.initiator = argv[1];
 	if (error) {

@@ -104,7 +104,7 @@ static int resolve_device(const struct peerlane_region_info *list, size_t count,
 			return STATUS_OK;
 	error = peerlane_device_get(filter->device, device);
 	if (error)
-		return library_error(error, filter->device);
+		return library_error(error);
 	filter->device = device->name;
 	return STATUS_OK;
 }
@@ -141,7 +141,7 @@ static const char *user_name(uint32_t uid)
 static struct json_object *region_json(const struct peerlane_region_info *region)
 {
 	struct json_object *object = must(json_object_new_object());
-	const char *user = user_name(region->uid);
+	const char *user = options.numeric ? NULL : user_name(region->uid);
 
 	json_number(object, "id", region->id);
 	json_text(object, "device", region->device, sizeof(region->device));
@@ -258,7 +258,7 @@ static int region_list(int argc, char **argv)
 		return status;
 	error = peerlane_region_list(&list, &count);
 	if (error)
-		return library_error(error, NULL);
+		return library_error(error);
 	status = resolve_device(list, count, &filter, &device);
 	if (!status && options.json)
 		print_json(list, count, &filter);

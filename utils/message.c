@@ -87,23 +87,19 @@ static enum status status_of(int error)
 	switch (error) {
 	case -ENOENT:
 		return module_absent() ? STATUS_ABSENT : STATUS_ERROR;
-	case -EAGAIN:
-	case -EMSGSIZE:
+	case -EMSGSIZE:		/* a list that grows faster than it is read */
 		return STATUS_INCOMPLETE;
 	default:
 		return STATUS_ERROR;
 	}
 }
 
-int library_error(int error, const char *subject)
+int library_error(int error)
 {
 	char *reason = library_reason(error);
-	char *text = format_text("%s%s%s", subject ? subject : "",
-				 subject ? ": " : "", reason);
 	enum status status = status_of(error);
 
-	print_error(text, error, (int)status);
-	free(text);
+	print_error(reason, error, (int)status);
 	free(reason);
 	return (int)status;
 }

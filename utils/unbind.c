@@ -28,26 +28,32 @@ static bool blocks(const struct peerlane_region_info *region, const char *device
 	       strcmp(state, "empty") && strcmp(state, "released");
 }
 
+/* ", 3 units pinned", or nothing for 0, which also means "not known" */
+static char *count_text(uint32_t count, const char *what)
+{
+	return count ? format_text(", %u %s", count, what) :
+		       format_text("%s", "");
+}
+
 /* Pins have no owner, so name those who could have made them. */
 static char *describe(const struct peerlane_region_info *region)
 {
-	char *holder = region->mapper_pid ?
-		format_text("last mapped by %.*s (pid %d)",
-			    (int)sizeof(region->mapper_comm),
-			    region->mapper_comm, region->mapper_pid) :
-		format_text("opened by %.*s (pid %d)",
-			    (int)sizeof(region->comm), region->comm,
-			    region->pid);
-	char *text = format_text("region %ju, %s, %s%s, pinned units %u, "
-				 "DMA attachments %u, %s",
+	bool mapped = region->mapper_pid;
+	char *pins = count_text(region->pinned_units, "units pinned");
+	char *attachments = count_text(region->attachments, "DMA attachments");
+	char *text = format_text("region %ju (%s, %s%s%s%s), %s by %.*s (pid %d)",
 				 (uintmax_t)region->id,
 				 peerlane_state_name(region->state),
 				 bytes_text(region->length),
 				 options.human ? "" : " bytes",
-				 region->pinned_units, region->attachments,
-				 holder);
+				 pins, attachments,
+				 mapped ? "last mapped" : "opened",
+				 (int)sizeof(region->comm),
+				 mapped ? region->mapper_comm : region->comm,
+				 mapped ? region->mapper_pid : region->pid);
 
-	free(holder);
+	free(attachments);
+	free(pins);
 	return text;
 }
 
@@ -168,16 +174,16 @@ static void watch_end(struct watch *watch, pthread_t thread)
  * The library's text belongs to the calling thread, so the caller can read why
  * it failed. Without a second thread there is silence, but the same result.
  */
-int unbind_device(const struct peerlane_device_info *device)
+int unbind_device(const char *address, const char *name)
 {
-	struct watch watch = { .device = device->name };
+	struct watch watch = { .device = name };
 	pthread_t thread;
 	bool watched;
 	int error;
 
 	watch_init(&watch);
 	watched = !pthread_create(&thread, NULL, watch_users, &watch);
-	error = peerlane_device_unbind(device->name);
+	error = peerlane_device_unbind(address);
 	if (watched)
 		watch_end(&watch, thread);
 	pthread_cond_destroy(&watch.cond);
