@@ -55,7 +55,7 @@ class Cluster:
         options = self.options
         tree = options.tree
         values = {
-            "RIG_NONCE": self.nonce, "NODE": number, "NODES": options.nodes,
+            "NODE": number, "NODES": options.nodes, "RIG_NONCE": self.nonce,
             "KERNEL_DIR": self.kernel, "TREE": tree, "BARS": options.bars,
             "BAR_SIZE": options.bar_size << 20,
             "LD_LIBRARY_PATH": tree / "build/lib",
@@ -65,6 +65,7 @@ class Cluster:
         for k in range(1, options.nodes + 1):
             values[f"NODE_IP_{k}"] = machine.network_address(k)
         private = {
+            "RIG_INIT": self.rig / "guest/init", "NODE_IP": machine.network_address(number),
             "RIG_RDMA": "" if options.no_rdma else "yes",
             "RIG_MODULE": options.module or "", "RIG_PARAMS": " ".join(options.param),
             "RIG_BIND": "yes" if options.bind else "", "RIG_BARS": options.bars,
@@ -72,19 +73,30 @@ class Cluster:
         }
         lines = [f"export {name}={shlex.quote(str(value))}" for name, value in values.items()]
         lines += [f"{name}={shlex.quote(str(value))}" for name, value in private.items()]
-        lines.append("RIG_COMMAND=(" + shlex.join(map(str, options.command)) + ")")
-        lines.append("RIG_PATHS=(" + shlex.join(map(str, options.paths)) + ")")
-        return "\n".join(lines) + "\n"
+        return lines
+
+    def guest_files(self, number):
+        """What the node's init reads, by name of file."""
+        addresses = [f"{machine.network_address(k)} node{k}"
+                     for k in range(1, self.options.nodes + 1)]
+        files = {
+            "env": self.environment(number),
+            "command": ["RIG_COMMAND=(" + shlex.join(map(str, self.options.command)) + ")"],
+            "paths": map(str, self.options.paths),
+            "hosts": ["127.0.0.1 localhost", *addresses],
+        }
+        return {name: "\n".join(lines) + "\n" for name, lines in files.items()}
 
     def start(self):
         now = time.monotonic()
         self.deadline = now + self.options.timeout
         self.initrd = self.folder / "initrd"
-        self.initrd.write_bytes(initramfs.build(self.kernel, self.release, self.rig))
+        self.initrd.write_bytes(initramfs.build(
+            self.kernel, self.release, self.rig, not self.options.no_rdma))
         if self.options.nodes > 1:
             self.start_hub()
         for node in self.nodes:
-            node.prepare(self.environment(node.number))
+            node.prepare(self.guest_files(node.number))
             self.start_node(node)
 
     def start_hub(self):

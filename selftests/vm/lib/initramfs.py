@@ -4,12 +4,16 @@ the host's root, and a script that moves there."""
 
 import lzma
 import pathlib
-import shlex
 import subprocess
 
-# In the order in which they are wanted; each brings what it depends on.
-WANTED = ("virtio_pci", "9pnet_virtio", "9p", "overlay")
-APPLETS = ("sh", "mount", "mkdir", "insmod", "switch_root", "poweroff", "echo")
+# By when they are loaded; in this order, and each brings what it depends on.
+WANTED = {
+    "base": ("virtio_pci", "9pnet_virtio", "9p", "overlay"),
+    "net": ("virtio_net",),
+    "rdma": ("crc32_generic", "rdma_rxe", "ib_uverbs", "rdma_ucm"),
+}
+APPLETS = ("sh", "cp", "hostname", "insmod", "ip", "ln", "mkdir", "mount", "poweroff", "stty",
+           "switch_root")
 
 
 def find_busybox():
@@ -19,22 +23,26 @@ def find_busybox():
     raise FileNotFoundError("busybox is missing: install busybox-static")
 
 
-def module_files(kernel, release):
-    """Paths of WANTED and what they need, in load order; none if built in."""
+def is_builtin(kernel, release, name):
+    listed = kernel / "lib/modules" / release / "modules.builtin"
+    wanted = name.replace("-", "_")
+    return listed.exists() and any(
+        pathlib.PurePath(line).stem.replace("-", "_") == wanted
+        for line in listed.read_text().split())
+
+
+def module_files(kernel, release, names):
+    """Paths of modules and what they need, in load order; none if built in."""
     files = []
-    for name in WANTED:
+    for name in names:
         answer = subprocess.run(
             ["modprobe", "-d", str(kernel), "-S", release, "--show-depends", name],
             capture_output=True, text=True, check=False)
-        if answer.returncode:
-            builtin = kernel / "lib/modules" / release / "modules.builtin"
-            stem = f"/{name.replace('_', '?')}.ko"
-            listed = builtin.read_text().split() if builtin.exists() else []
-            if not any(pathlib.PurePath(line).match("*" + stem) for line in listed):
-                raise RuntimeError(f"{kernel}: the kernel has no {name}: {answer.stderr.strip()}")
+        if answer.returncode and not is_builtin(kernel, release, name):
+            raise RuntimeError(f"{kernel}: the kernel has no {name}: {answer.stderr.strip()}")
         for line in answer.stdout.splitlines():
             verb, _, rest = line.partition(" ")
-            path = pathlib.Path(rest.split()[0]) if rest else None
+            path = pathlib.Path(rest.split()[0]) if rest.split() else None
             if verb == "insmod" and path not in files:
                 files.append(path)
     return files
@@ -78,7 +86,7 @@ class Cpio:
         return b"".join(self.parts)
 
 
-def build(kernel, release, rig):
+def build(kernel, release, rig, with_rdma):
     """The archive for a node of this kernel; rig is the folder of the rig."""
     archive = Cpio()
     for folder in ("bin", "dev", "proc", "sys", "modules"):
@@ -86,9 +94,15 @@ def build(kernel, release, rig):
     archive.file("bin/busybox", find_busybox().read_bytes())
     for applet in APPLETS:
         archive.link(f"bin/{applet}", "busybox")
-    for number, path in enumerate(module_files(kernel, release)):
-        stem = path.name.split(".ko")[0]
-        archive.file(f"modules/{number:02}-{stem}.ko", load(path))
-    archive.file("rig.conf", f"RIG_INIT={shlex.quote(str(rig / 'guest/init'))}\n".encode())
+    done = []
+    for group, names in WANTED.items():
+        if group == "rdma" and not with_rdma:
+            continue
+        archive.folder(f"modules/{group}")
+        for path in module_files(kernel, release, names):
+            if path not in done:
+                done.append(path)
+                stem = path.name.split(".ko")[0]
+                archive.file(f"modules/{group}/{len(done):02}-{stem}.ko", load(path))
     archive.file("init", (rig / "guest/early-init").read_bytes())
     return archive.data()

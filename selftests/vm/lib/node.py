@@ -74,11 +74,12 @@ class Node:
         for name in ("console", "output", "control"):
             (self.folder / name).unlink(missing_ok=True)
 
-    def prepare(self, environment):
-        """environment: shell text that the node's init reads."""
+    def prepare(self, files):
+        """files: the text of each file that the node's init reads."""
         (self.folder / "in/reply").mkdir(parents=True)
         (self.folder / "out").mkdir()
-        (self.folder / "in/env").write_text(environment)
+        for name, text in files.items():
+            (self.folder / "in" / name).write_text(text)
         if self.options.nvme:
             with open(self.folder / "nvme0", "wb") as file:
                 file.truncate(256 << 20)
