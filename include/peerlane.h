@@ -7,7 +7,8 @@
  * calling thread, in one line what was refused and why. The library prints
  * nothing, keeps no global state beside that line, and may be used from any
  * thread; one object is used by one thread at a time unless said otherwise.
- * All lengths and offsets are bytes.
+ * All lengths and offsets are bytes. Pointers that are not said to take NULL
+ * do not take it.
  */
 #ifndef PEERLANE_H
 #define PEERLANE_H
@@ -15,7 +16,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,8 +32,10 @@ struct peerlane_region;
 /**
  * peerlane_strerror() - why the last call of this thread failed
  *
- * Return: one line without newline, valid until this thread's next call of the
- * library; an empty string after a call that succeeded.
+ * Return: one line without newline, which ends with the errno in brackets. It
+ * is valid until this thread's next call of a function that can fail; an empty
+ * string after one that succeeded. Functions that cannot fail leave it, so
+ * peerlane_region_free() may come first.
  */
 PEERLANE_API const char *peerlane_strerror(void);
 
@@ -115,9 +117,12 @@ PEERLANE_API int peerlane_device_get(const char *name,
  * @force: also take it from the driver that has it now
  * @info: filled with the new device; may be NULL
  *
- * Needs root. Return: 0; -ENOENT no such function or module not loaded; -EBUSY
- * another driver has it (its name is in the text); -EINVAL, -EOPNOTSUPP no
- * usable BAR, see the text.
+ * Needs root. On failure the function is as it was before: with its driver, if
+ * it had one, and its driver_override. Return: 0; -ENOENT no such function or
+ * module not loaded; -EBUSY another driver has it (its name is in the text), or
+ * peerlane has it already; -EINVAL not a PCI address; -EINVAL, -EOPNOTSUPP no
+ * usable BAR, see the text; -EIO the driver did not take it, the kernel log
+ * says why; -EACCES not root.
  */
 PEERLANE_API int peerlane_device_bind(const char *pci, bool force,
 				      struct peerlane_device_info *info);
@@ -128,7 +133,8 @@ PEERLANE_API int peerlane_device_bind(const char *pci, bool force,
  *
  * Revokes every region on it and waits until no pin is held. Clears
  * driver_override, so that the kernel's own driver may take it again.
- * Return: 0; -ENODEV; -EACCES.
+ * Return: 0; -ENODEV no such device, or not one that this driver has; -EACCES
+ * not root; -ENOENT by device name and the module is not loaded.
  */
 PEERLANE_API int peerlane_device_unbind(const char *name);
 
@@ -151,7 +157,8 @@ struct peerlane_preflight_info {
  * @info: filled
  *
  * Return: 0; -EREMOTEIO they cannot, the reason is in peerlane_strerror();
- * -ENOENT no such function.
+ * -ENOENT no such device or function, or module not loaded; -EINVAL
+ * @initiator is not a PCI address.
  */
 PEERLANE_API int peerlane_preflight(const char *target, const char *initiator,
 				    struct peerlane_preflight_info *info);
@@ -177,12 +184,13 @@ PEERLANE_API int peerlane_preflight(const char *target, const char *initiator,
  * @kind: see peerlane_kind_name()
  * @state: see peerlane_state_name()
  * @caps: PEERLANE_CAN_* (peerlane_region_query() only)
- * @memtype: see peerlane_memtype_name() (peerlane_region_query() only)
+ * @memtype: see peerlane_memtype_name() (peerlane_region_query() only, "none"
+ *	in lists)
  * @exports: dma-bufs of it that are open
  * @attachments: DMA mappings held by importing devices
  * @mappings: CPU mappings
  * @pinned_units: in limbo: allocation units still pinned
- * @numa_node: of its device, or -1 (peerlane_region_query() only)
+ * @numa_node: of its device, or -1 (peerlane_region_query() only, -1 in lists)
  * @comm: command name of @pid
  * @mapper_comm: command name of @mapper_pid
  * @device: its device, empty for imports and host pages
@@ -225,8 +233,8 @@ PEERLANE_API int peerlane_region_list(struct peerlane_region_info **list,
  * @length: bytes, > 0
  * @region: set; released with peerlane_region_free()
  *
- * The memory is zero. Return: 0; -ENODEV no such device; -EACCES; -ENOSPC;
- * -EDQUOT; -ENOMEM.
+ * The memory is zero. Return: 0; -ENODEV no such device, or module not loaded;
+ * -EINVAL @length is 0; -EACCES; -ENOSPC; -EDQUOT; -ENOMEM.
  */
 PEERLANE_API int peerlane_region_alloc(const char *device, size_t length,
 				       struct peerlane_region **region);
@@ -237,6 +245,9 @@ PEERLANE_API int peerlane_region_alloc(const char *device, size_t length,
  * @offset: page-aligned
  * @length: page-aligned; 0 = to the end
  * @region: set
+ *
+ * Return: 0; -EBADF @dmabuf_fd is not a dma-buf; -EINVAL alignment or range;
+ * -ENOENT module not loaded; -EACCES.
  */
 PEERLANE_API int peerlane_region_import(int dmabuf_fd, uint64_t offset,
 					size_t length,
@@ -249,7 +260,9 @@ PEERLANE_API int peerlane_region_import(int dmabuf_fd, uint64_t offset,
  * @read_only: peers may only read
  * @region: set
  *
- * Charged to RLIMIT_MEMLOCK (-ENOMEM).
+ * Charged to RLIMIT_MEMLOCK. Return: 0; -ENOMEM over that limit; -EINVAL
+ * alignment; -EFAULT not mapped, or not writable and not @read_only; -ENOENT
+ * module not loaded; -EACCES.
  */
 PEERLANE_API int peerlane_region_host(void *addr, size_t length, bool read_only,
 				      struct peerlane_region **region);
@@ -260,13 +273,16 @@ PEERLANE_API int peerlane_region_host(void *addr, size_t length, bool read_only,
  * @length: bytes
  * @region: set
  *
- * Loads the vendor's driver library when called (libcuda.so.1, then
- * libamdhip64.so), asks it for a dma-buf of the pages around
- * [@ptr, @ptr + @length), and sets CU_POINTER_ATTRIBUTE_SYNC_MEMOPS. The bytes
- * asked for begin at peerlane_region_gpu_offset() in the region. The library
- * has to be initialised by the caller (a context is current). Return: 0;
- * -ENOSYS no vendor library; -EFAULT neither library knows the pointer;
- * -EOPNOTSUPP the driver cannot export it; else as peerlane_region_import().
+ * Asks the vendor's driver library that this process has loaded (libcuda.so.1,
+ * then libamdhip64.so and libhsa-runtime64.so.1; none is loaded by this call,
+ * as a pointer can only come from one that is) for a dma-buf of the pages
+ * around [@ptr, @ptr + @length). The bytes asked for begin at
+ * peerlane_region_gpu_offset() in the region. On CUDA memory that has it,
+ * CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is set (cuMemCreate() memory has not). The
+ * vendor's library has to be initialised by the caller. Return: 0; -ENOSYS no
+ * vendor library in this process; -EFAULT no library knows the pointer;
+ * -EOPNOTSUPP the driver cannot export it; -EINVAL @length is 0; -EOVERFLOW;
+ * else as peerlane_region_import().
  */
 PEERLANE_API int peerlane_region_gpu(const void *ptr, size_t length,
 				     struct peerlane_region **region);
@@ -277,7 +293,10 @@ peerlane_region_gpu_offset(const struct peerlane_region *region);
 
 /**
  * peerlane_region_from_fd() - a region received from another process
- * @fd: region file; owned by the region from then on (not on failure)
+ * @fd: region file; owned by the region from then on (not on failure), and
+ *	made close-on-exec
+ *
+ * Return: 0; -EBADF not a region.
  */
 PEERLANE_API int peerlane_region_from_fd(int fd,
 					 struct peerlane_region **region);
@@ -303,13 +322,19 @@ PEERLANE_API int peerlane_region_query(const struct peerlane_region *region,
  * @region: mapped once; a second call gives the same address
  * @addr: set
  *
- * Write-combining where the device is: read it with peerlane_copy_from().
- * Return: 0; -EOPNOTSUPP the kind has no CPU mapping; -ENODEV revoked.
+ * Write-combining where the device is: read it with peerlane_copy_from(). For
+ * host pages in the process that made the region it is their own address.
+ * Return: 0; -EOPNOTSUPP the kind has no CPU mapping; -ENODEV revoked;
+ * -ENODATA the region is empty.
  */
 PEERLANE_API int peerlane_region_map(struct peerlane_region *region,
 				     void **addr);
 
-/** peerlane_region_unmap() - end the mapping; 0 also when there is none. */
+/**
+ * peerlane_region_unmap() - end the mapping; 0 also when there is none
+ *
+ * Host pages stay mapped.
+ */
 PEERLANE_API int peerlane_region_unmap(struct peerlane_region *region);
 
 /**
@@ -318,12 +343,22 @@ PEERLANE_API int peerlane_region_unmap(struct peerlane_region *region);
  * @length: page-aligned
  * @revocable_only: refuse importers that cannot let go
  * @fd: set, O_CLOEXEC, the caller closes it
+ *
+ * An imported dma-buf is handed on as it came: @offset must be 0 and @length
+ * that of the region, and @fd is the whole dma-buf. Return: 0; -EINVAL
+ * alignment or range; -EOPNOTSUPP the kind has none; -ENODEV revoked; -ENODATA
+ * empty.
  */
 PEERLANE_API int peerlane_region_export(const struct peerlane_region *region,
 					uint64_t offset, size_t length,
 					bool revocable_only, int *fd);
 
-/** peerlane_region_revoke() - cut every user of the region, this one too. */
+/**
+ * peerlane_region_revoke() - cut every user of the region, this one too
+ *
+ * The mapping stays where it is and gives SIGBUS. Return: 0; -EBUSY revoked
+ * already; -ENODATA empty.
+ */
 PEERLANE_API int peerlane_region_revoke(struct peerlane_region *region);
 
 /**
@@ -333,13 +368,18 @@ PEERLANE_API int peerlane_region_revoke(struct peerlane_region *region);
  * @offset: bytes
  * @length: bytes, > 0
  * @access: IBV_ACCESS_*
- * @mr: set; ended with ibv_dereg_mr(). Its addr is the CPU address where the
- *	region has one, else @offset (IOVA 0 = first byte of the region)
+ * @mr: set; ended with ibv_dereg_mr(). Its addr is the CPU address of the first
+ *	byte where the region can be mapped, else @offset: that is the address
+ *	for peers and for scatter entries
  *
- * Tries ibv_reg_dmabuf_mr() for a NIC that has it, else ibv_reg_mr() on the CPU
- * mapping, as the region's capabilities allow. Host regions register the
- * caller's own pages. Return: 0; -EOPNOTSUPP no way with this NIC, the text
- * lists each way and why it failed; -EINVAL out of range; -ENODEV revoked.
+ * Tries ibv_reg_dmabuf_mr() for a NIC that has it, then ibv_reg_mr() on the CPU
+ * mapping (which is made if there is none), as the region's capabilities allow.
+ * Host regions register the caller's own pages. libibverbs is looked up when
+ * this is called; programs need not link it for this library. Return: 0;
+ * -EOPNOTSUPP no way with this NIC; -EINVAL out of range; -ENODEV revoked;
+ * -ENODATA empty; -EACCES @access writes to a region made @read_only; else the
+ * errno of the first way that was refused for another reason than not being
+ * supported. The text lists each way and why it failed.
  */
 PEERLANE_API int peerlane_region_reg_mr(struct peerlane_region *region,
 					struct ibv_pd *pd, uint64_t offset,
@@ -362,7 +402,8 @@ PEERLANE_API void peerlane_copy_to(void *dst, const void *src, size_t length);
  * peerlane_copy_from() - CPU copy out of device memory
  * @src: in a region's mapping
  *
- * Wide streaming loads, as write-combining memory is uncached for loads.
+ * Wide streaming loads, as write-combining memory is uncached for loads. A load
+ * fence is issued first: what the device has now is read.
  */
 PEERLANE_API void peerlane_copy_from(void *dst, const void *src, size_t length);
 
@@ -375,17 +416,23 @@ PEERLANE_API void peerlane_copy_from(void *dst, const void *src, size_t length);
  * @length: bytes
  * @done: set to the bytes read, less than @length at the end of the file
  *
- * Return: 0; -EINVAL alignment or @fd without O_DIRECT; -EIO; -ENODEV.
+ * Return: 0; -EINVAL alignment, range, or @fd without O_DIRECT; -EOVERFLOW;
+ * -EOPNOTSUPP the region has no direct I/O; -ENODEV revoked; -EIO and others
+ * of pread(). On failure part of the range may have been written.
  */
 PEERLANE_API int peerlane_region_read_file(struct peerlane_region *region,
 					   uint64_t offset, int fd,
-					   off_t file_offset, size_t length,
+					   uint64_t file_offset, size_t length,
 					   size_t *done);
 
-/** peerlane_region_write_file() - the same in the other direction. */
+/**
+ * peerlane_region_write_file() - the same in the other direction
+ *
+ * @done may be less than @length when the file system is full.
+ */
 PEERLANE_API int peerlane_region_write_file(struct peerlane_region *region,
 					    uint64_t offset, int fd,
-					    off_t file_offset, size_t length,
+					    uint64_t file_offset, size_t length,
 					    size_t *done);
 
 #ifdef __cplusplus

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
+/*
+ * Shared inside the library. Everything here begins with pl_ and is hidden.
+ *
+ * Rules: functions return 0 or a negative errno. Who finds the failure sets
+ * the text (pl_fail() and its kin), who passes it on leaves it alone. A public
+ * function that can fail begins with pl_clear(). Out parameters are written
+ * last.
+ */
+#ifndef PEERLANE_PRIVATE_H
+#define PEERLANE_PRIVATE_H
+
+#include <peerlane.h>
+
+/*
+ * Both headers have a struct of this name. Inside the library the kernel's is
+ * called peerlane_kernel_region_info.
+ */
+#define peerlane_region_info peerlane_kernel_region_info
+#include <uapi/peerlane.h>
+#undef peerlane_region_info
+
+#include <stdarg.h>
+
+#define PL_CONTROL	"/dev/peerlane/control"
+#define PL_DEV_DIR	"/dev/peerlane"
+#define PL_TEXT_MAX	768
+
+#define PL_PRINTF(f, a)	__attribute__((format(printf, f, a)))
+
+/**
+ * struct peerlane_region - what the library knows of a region
+ * @fd: region file
+ * @kind: enum peerlane_kind, does not change
+ * @read_only: host pages that peers may only read
+ * @part_known: @part_offset is right
+ * @part_offset: where an imported region begins in its dma-buf
+ * @gpu_offset: where the pointer asked for lies in the region
+ * @length: bytes; 0 while the region is empty
+ * @host: the caller's own pages, or NULL
+ * @map: CPU mapping made by peerlane_region_map(), or NULL
+ * @map_length: its bytes
+ */
+struct peerlane_region {
+	int fd;
+	uint32_t kind;
+	bool read_only;
+	bool part_known;
+	uint64_t part_offset;
+	uint64_t gpu_offset;
+	uint64_t length;
+	char *host;
+	char *map;
+	size_t map_length;
+};
+
+/* error.c */
+void pl_clear(void);
+int pl_fail(int err, const char *fmt, ...) PL_PRINTF(2, 3);
+int pl_fail_text(int err, const char *fmt, ...) PL_PRINTF(2, 3);
+int pl_fail_msg(int err, const char *msg, const char *fmt, va_list ap)
+	PL_PRINTF(3, 0);
+const char *pl_errno_name(int err);
+void pl_text_keep(char copy[PL_TEXT_MAX]);
+void pl_text_put(const char copy[PL_TEXT_MAX]);
+
+/* ioctl.c */
+int pl_open_control(void);
+int pl_ioctl(int fd, unsigned int request, void *arg, size_t size, char *msg,
+	     const char *fmt, ...) PL_PRINTF(6, 7);
+int pl_list(unsigned int request, size_t record_size, const char *what,
+	    void **array, size_t *count);
+void pl_close(int fd);
+
+/* pci.c */
+bool pl_pci_parse(const char *text, char out[PEERLANE_PCI_LEN]);
+
+/* sysfs.c */
+bool pl_pci_exists(const char *pci);
+int pl_pci_driver(const char *pci, char *name, size_t size);
+bool pl_driver_exists(const char *driver);
+int pl_override_get(const char *pci, char *name, size_t size);
+int pl_override_set(const char *pci, const char *driver);
+int pl_driver_bind(const char *driver, const char *pci);
+int pl_driver_unbind(const char *driver, const char *pci);
+int pl_drivers_probe(const char *pci);
+
+/* device.c */
+int pl_device_find(const char *name, struct peerlane_device_info *info);
+
+/* region.c */
+int pl_region_info(const struct peerlane_region *region,
+		   struct peerlane_kernel_region_info *info, const char *what);
+int pl_region_new(int fd, struct peerlane_region **region);
+int pl_region_map(struct peerlane_region *region, const char *what,
+		  void **addr);
+int pl_region_import(int dmabuf_fd, uint64_t offset, uint64_t length,
+		     struct peerlane_region **region);
+int pl_region_export(const struct peerlane_region *region, uint64_t offset,
+		     uint64_t length, uint32_t flags, int *fd);
+int pl_range(uint64_t whole, uint64_t offset, uint64_t length,
+	     const char *what);
+uint64_t pl_page_size(void);
+
+/* copy_*.c: one pair per instruction set; @length may be 0 */
+void pl_copy_to_plain(void *dst, const void *src, size_t length);
+void pl_copy_from_plain(void *dst, const void *src, size_t length);
+#if defined(__x86_64__)
+void pl_copy_to_sse(void *dst, const void *src, size_t length);
+void pl_copy_from_sse(void *dst, const void *src, size_t length);
+void pl_copy_to_avx2(void *dst, const void *src, size_t length);
+void pl_copy_from_avx2(void *dst, const void *src, size_t length);
+void pl_copy_to_avx512(void *dst, const void *src, size_t length);
+void pl_copy_from_avx512(void *dst, const void *src, size_t length);
+#endif
+
+#endif /* PEERLANE_PRIVATE_H */
