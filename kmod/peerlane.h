@@ -24,10 +24,11 @@
  *
  * Lock order, outermost first
  * ---------------------------
- *   mmap_lock -> region->lock -> device->lock -> charge_lock
- *   dma_resv  -> region->lock
- *   region->exports_lock -> dma_resv   (revocation; never under region->lock)
- *   regions_lock: leaf, taken for list edits and snapshots only
+ *   mmap_lock -> region->lock -> device->lock -> mappers_lock
+ *   devices_lock -> device->lock; charge_lock: leaf
+ *   region->lock -> exports_lock -> dma_resv, under which nothing of ours
+ *   is taken. Revocation takes exports_lock without region->lock.
+ *   regions_lock -> region->lock (trylock for read), for snapshots
  * No lock of ours is held across copy_{from,to}_user, which may fault into
  * mmap_lock, nor across calls into another driver except dma_resv, which
  * dma-buf requires.
@@ -62,6 +63,9 @@
 #define PEERLANE_UNIT_PAGES	(PEERLANE_UNIT >> PAGE_SHIFT)
 #define PEERLANE_MINORS		256
 #define PEERLANE_MAPPERS	8
+
+struct peerlane_device;
+struct peerlane_region;
 
 /* ---- msg.c: the reason that goes with an errno ---- */
 
@@ -149,6 +153,17 @@ static inline const char *peerlane_device_name(const struct peerlane_device *dev
 	return dev_name(&dev->dev);
 }
 
+/*
+ * List the region as a holder of memory and make it ACTIVE, in one step.
+ * -ENODEV: the device is going. region->lock held for write.
+ */
+int peerlane_device_attach(struct peerlane_device *dev,
+			   struct peerlane_region *region);
+void peerlane_device_detach(struct peerlane_device *dev,
+			    struct peerlane_region *region);
+/* Count @span in or out of limbo. */
+void peerlane_device_limbo(struct peerlane_device *dev, u64 span, bool enter);
+
 /* One record per device, in order of id. Returns how many there are. */
 u32 peerlane_device_records(struct peerlane_device_record *records, u32 room);
 bool peerlane_device_present(const struct peerlane_device *dev);
@@ -180,16 +195,17 @@ int peerlane_pages_supported(struct peerlane_msg *msg);
 
 /* ---- region.c ---- */
 
-struct peerlane_region;
-
 /* What differs between kinds. All may sleep. */
 struct peerlane_region_kind {
-	u32 kind;
+	u32 (*kind)(const struct peerlane_region *region);
 	/* PEERLANE_CAP_* of an active region */
 	u32 (*caps)(const struct peerlane_region *region);
 	/* CPU mapping; NULL: none. Under mmap_lock, region->lock held for read */
 	int (*mmap)(struct peerlane_region *region, struct vm_area_struct *vma);
-	/* New dma-buf with a reference for the caller, or ERR_PTR; NULL: none */
+	/*
+	 * New dma-buf with a reference for the caller, or ERR_PTR; NULL: none.
+	 * The range was checked; region->lock held for read
+	 */
 	struct dma_buf *(*export)(struct peerlane_region *region, u64 offset,
 				  u64 length, u32 flags,
 				  struct peerlane_msg *msg);
@@ -256,12 +272,11 @@ void peerlane_regions_exit(void);
 struct peerlane_region *peerlane_region_new(const struct peerlane_region_kind *kind,
 					    struct peerlane_device *dev,
 					    struct peerlane_msg *msg);
-/* EMPTY -> ACTIVE with this memory; the region owns it from here. */
-void peerlane_region_activate(struct peerlane_region *region, u64 offset,
-			      u64 length, u64 span, void *priv);
-/* Device memory for an empty region. region->lock held for write. */
-int peerlane_region_fill(struct peerlane_region *region, u64 length,
-			 struct peerlane_msg *msg);
+/* EMPTY -> ACTIVE for a region without a device; it owns @priv from here. */
+void peerlane_region_activate(struct peerlane_region *region, u64 length,
+			      void *priv);
+/* Step 3 is next: no look at the memory after this. For limbo.c. */
+void peerlane_region_set_released(struct peerlane_region *region);
 /* -ENODEV with a text unless ACTIVE, -ENODATA if EMPTY. region->lock held. */
 int peerlane_region_usable(const struct peerlane_region *region,
 			   struct peerlane_msg *msg);
@@ -293,8 +308,12 @@ void peerlane_region_mappers(struct peerlane_region *region, char *text,
 void peerlane_region_kill_mappers(struct peerlane_region *region);
 void peerlane_region_note_mapper(struct peerlane_region *region);
 
-extern const struct peerlane_region_kind peerlane_kind_bar;
-extern const struct peerlane_region_kind peerlane_kind_driver;
+/* ---- device_region.c: regions of device memory ---- */
+
+extern const struct peerlane_region_kind peerlane_kind_pool;
+/* Device memory for an empty region. region->lock held for write. */
+int peerlane_region_fill(struct peerlane_region *region, u64 length,
+			 struct peerlane_msg *msg);
 
 /* ---- limbo.c ---- */
 
@@ -306,6 +325,8 @@ void peerlane_limbo_work(struct work_struct *work);
 
 /* ---- map.c: CPU mappings of device memory ---- */
 
+/* May this VMA map device memory at all: shared and not executable. */
+int peerlane_map_check(const struct vm_area_struct *vma);
 int peerlane_map_vma(struct peerlane_region *region, struct vm_area_struct *vma);
 int peerlane_file_mmap(struct file *file, struct vm_area_struct *vma);
 /* Remove all CPU mappings made through the region file. */
@@ -335,6 +356,7 @@ struct dma_buf *peerlane_dmabuf_export(struct peerlane_region *region,
 				       struct peerlane_msg *msg);
 /* State is not ACTIVE any more: zap CPU maps, tell importers. */
 void peerlane_dmabuf_revoke(struct peerlane_region *region);
+bool peerlane_dmabuf_is_ours(const struct dma_buf *dmabuf);
 
 /* ---- import.c, host.c: regions made by control ---- */
 
@@ -353,6 +375,9 @@ struct peerlane_verdict {
 /* 0 and a text that says what was found, or -EREMOTEIO and why not. */
 int peerlane_preflight(struct pci_dev *target, struct pci_dev *initiator,
 		       struct peerlane_verdict *verdict,
+		       struct peerlane_msg *msg);
+/* Can @dev address this range? 0, or -EREMOTEIO and why not. */
+int peerlane_dma_reach(struct device *dev, phys_addr_t phys, u64 size,
 		       struct peerlane_msg *msg);
 /* @text "dddd:bb:dd.f" or "bb:dd.f"; returns a reference, or ERR_PTR */
 struct pci_dev *peerlane_pci_find(const char *text, struct peerlane_msg *msg);

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The PCI driver for memory that has no driver of its own: FPGAs,
+ * accelerators, NVMe CMBs, NTBs, emulated devices. It has no ID table and is
+ * bound by driver_override only.
+ */
+#include <linux/module.h>
+#include <linux/pci.h>
+
+#include "peerlane.h"
+
+static bool is_usable(struct pci_dev *pdev, int bar)
+{
+	unsigned long flags = pci_resource_flags(pdev, bar);
+
+	/* Write-combining and speculative reads need "prefetchable". */
+	return (flags & IORESOURCE_MEM) && (flags & IORESOURCE_PREFETCH) &&
+	       !(flags & IORESOURCE_UNSET) &&
+	       pci_resource_len(pdev, bar) >= PEERLANE_UNIT;
+}
+
+static int refuse_all(struct pci_dev *pdev, struct peerlane_msg *msg)
+{
+	u64 largest = 0;
+	int bar, best = -1;
+
+	for (bar = 0; bar < PCI_STD_NUM_BARS; bar++) {
+		if (!(pci_resource_flags(pdev, bar) & IORESOURCE_MEM) ||
+		    pci_resource_len(pdev, bar) <= largest)
+			continue;
+		largest = pci_resource_len(pdev, bar);
+		best = bar;
+	}
+	if (best < 0)
+		return peerlane_refuse(msg, -EINVAL, "%s has no memory BAR",
+				       pci_name(pdev));
+	if (pci_resource_flags(pdev, best) & IORESOURCE_UNSET)
+		return peerlane_refuse(msg, -EINVAL,
+				       "BAR %d of %s has no address: the firmware found no room for it",
+				       best, pci_name(pdev));
+	if (largest < PEERLANE_UNIT)
+		return peerlane_refuse(msg, -EINVAL,
+				       "the largest BAR of %s, %d, has %llu bytes; at least %lu are needed",
+				       pci_name(pdev), best, largest,
+				       PEERLANE_UNIT);
+	return peerlane_refuse(msg, -EINVAL,
+			       "BAR %d of %s (%llu bytes) is not prefetchable: it holds registers, not memory",
+			       best, pci_name(pdev), largest);
+}
+
+int peerlane_bar_pick(struct pci_dev *pdev, struct peerlane_msg *msg)
+{
+	int bar, best = -1, ret;
+
+	ret = peerlane_pages_supported(msg);
+	if (ret)
+		return ret;
+	for (bar = 0; bar < PCI_STD_NUM_BARS; bar++) {
+		if (!is_usable(pdev, bar))
+			continue;
+		if (best < 0 || pci_resource_len(pdev, bar) >
+				pci_resource_len(pdev, best))
+			best = bar;
+	}
+	return best < 0 ? refuse_all(pdev, msg) : best;
+}
+
+static struct peerlane_device *create(struct pci_dev *pdev, int bar,
+				      struct peerlane_msg *msg)
+{
+	const struct peerlane_device_args args = {
+		.parent	= &pdev->dev,
+		.pdev	= pdev,
+		.name	= "gpu",
+		.phys	= pci_resource_start(pdev, bar),
+		.size	= ALIGN_DOWN(pci_resource_len(pdev, bar),
+				     PEERLANE_UNIT),
+		.kind	= PEERLANE_KIND_BAR,
+		.bar	= bar,
+	};
+
+	return peerlane_device_create(&args, msg);
+}
+
+static int bar_probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	struct peerlane_msg msg = {};
+	struct peerlane_device *dev;
+	int bar, ret;
+
+	bar = peerlane_bar_pick(pdev, &msg);
+	if (bar < 0) {
+		ret = bar;
+		goto err_say;
+	}
+	ret = pci_enable_device_mem(pdev);
+	if (ret) {
+		peerlane_refuse(&msg, ret, "%s cannot be enabled",
+				pci_name(pdev));
+		goto err_say;
+	}
+	ret = pci_request_region(pdev, bar, "peerlane");
+	if (ret) {
+		peerlane_refuse(&msg, ret,
+				"BAR %d of %s is claimed by another driver",
+				bar, pci_name(pdev));
+		goto err_disable;
+	}
+	dev = create(pdev, bar, &msg);
+	if (IS_ERR(dev)) {
+		ret = PTR_ERR(dev);
+		goto err_release;
+	}
+	pci_set_drvdata(pdev, dev);
+	pci_info(pdev, "BAR %d, %llu bytes, is /dev/peerlane/%s\n", bar,
+		 dev->size, peerlane_device_name(dev));
+	return 0;
+
+err_release:
+	pci_release_region(pdev, bar);
+err_disable:
+	pci_disable_device(pdev);
+err_say:
+	/* Only root binds, so this cannot flood. */
+	pci_err(pdev, "not bound: %s\n", msg.text);
+	return ret;
+}
+
+static void bar_remove(struct pci_dev *pdev)
+{
+	struct peerlane_device *dev = pci_get_drvdata(pdev);
+	int bar = dev->bar;
+
+	peerlane_device_destroy(dev);
+	pci_release_region(pdev, bar);
+	pci_disable_device(pdev);
+}
+
+/* A reset loses the contents and stops DMA in the middle. */
+static void bar_reset_prepare(struct pci_dev *pdev)
+{
+	peerlane_device_revoke_all(pci_get_drvdata(pdev));
+}
+
+static const struct pci_error_handlers bar_errors = {
+	.reset_prepare = bar_reset_prepare,
+};
+
+static struct pci_driver bar_driver = {
+	.name		= "peerlane",
+	.probe		= bar_probe,
+	.remove		= bar_remove,
+	.err_handler	= &bar_errors,
+};
+
+int peerlane_bar_init(void)
+{
+	return pci_register_driver(&bar_driver);
+}
+
+void peerlane_bar_exit(void)
+{
+	pci_unregister_driver(&bar_driver);
+}

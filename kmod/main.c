@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/module.h>
+
+#include "compat.h"
+#include "peerlane.h"
+
+static int __init peerlane_init(void)
+{
+	int ret;
+
+	ret = peerlane_limbo_init();
+	if (ret)
+		return ret;
+	ret = peerlane_regions_init();
+	if (ret)
+		goto err_limbo;
+	ret = peerlane_devices_init();
+	if (ret)
+		goto err_regions;
+	/* Last: devices may be bound, and nodes opened, from here on. */
+	ret = peerlane_bar_init();
+	if (ret)
+		goto err_devices;
+	peerlane_debugfs_init();
+	return 0;
+
+err_devices:
+	peerlane_devices_exit();
+err_regions:
+	peerlane_regions_exit();
+err_limbo:
+	peerlane_limbo_exit();
+	return ret;
+}
+
+static void __exit peerlane_exit(void)
+{
+	peerlane_debugfs_exit();
+	peerlane_bar_exit();
+	peerlane_devices_exit();
+	/* Before the mount goes: a last work item may still put an inode. */
+	peerlane_limbo_exit();
+	peerlane_regions_exit();
+}
+
+module_init(peerlane_init);
+module_exit(peerlane_exit);
+
+MODULE_DESCRIPTION("Accelerator memory on the RDMA fabric");
+MODULE_LICENSE("GPL");
+MODULE_VERSION(PEERLANE_VERSION);
+PEERLANE_IMPORT_NS(DMA_BUF);

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The allocation units of a device: first fit of contiguous 2 MiB units.
+ *
+ * A unit is wiped when it is given back and again before it is given out if it
+ * was not: after bind (what firmware or an earlier driver left there), or when
+ * the device was absent at the time.
+ */
+#include <linux/bitmap.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "peerlane.h"
+
+int peerlane_pool_init(struct peerlane_pool *pool, u64 size)
+{
+	pool->units = size >> PEERLANE_UNIT_SHIFT;
+	pool->free = pool->units;
+	pool->used = bitmap_zalloc(pool->units, GFP_KERNEL);
+	pool->dirty = bitmap_alloc(pool->units, GFP_KERNEL);
+	if (!pool->used || !pool->dirty) {
+		peerlane_pool_fini(pool);
+		return -ENOMEM;
+	}
+	bitmap_fill(pool->dirty, pool->units);
+	return 0;
+}
+
+void peerlane_pool_fini(struct peerlane_pool *pool)
+{
+	bitmap_free(pool->used);
+	bitmap_free(pool->dirty);
+	pool->used = NULL;
+	pool->dirty = NULL;
+}
+
+static void wipe_unit(struct peerlane_device *dev, unsigned long unit)
+{
+	memset(dev->vaddr + (unit << PEERLANE_UNIT_SHIFT), 0, PEERLANE_UNIT);
+	cond_resched();
+}
+
+static unsigned long take(struct peerlane_pool *pool, unsigned long units)
+{
+	unsigned long first;
+
+	first = bitmap_find_next_zero_area(pool->used, pool->units, 0, units, 0);
+	if (first >= pool->units)
+		return pool->units;
+	bitmap_set(pool->used, first, units);
+	pool->free -= units;
+	return first;
+}
+
+int peerlane_pool_alloc(struct peerlane_device *dev, u64 span, u64 *offset,
+			struct peerlane_msg *msg)
+{
+	struct peerlane_pool *pool = &dev->pool;
+	unsigned long units = span >> PEERLANE_UNIT_SHIFT;
+	unsigned long first, unit;
+	u64 free;
+
+	mutex_lock(&dev->lock);
+	first = units <= pool->units ? take(pool, units) : pool->units;
+	free = (u64)pool->free << PEERLANE_UNIT_SHIFT;
+	mutex_unlock(&dev->lock);
+	if (first == pool->units)
+		return peerlane_refuse(msg, -ENOSPC,
+				       "%s has no free range of %llu bytes (%llu bytes are free, perhaps in pieces)",
+				       peerlane_device_name(dev), span, free);
+
+	/* The units are ours, so their dirty bits change by nobody else. */
+	for (unit = first; unit < first + units; unit++)
+		if (test_bit(unit, pool->dirty))
+			wipe_unit(dev, unit);
+
+	mutex_lock(&dev->lock);
+	bitmap_set(pool->dirty, first, units);
+	mutex_unlock(&dev->lock);
+	*offset = (u64)first << PEERLANE_UNIT_SHIFT;
+	return 0;
+}
+
+void peerlane_pool_free(struct peerlane_device *dev, u64 offset, u64 span)
+{
+	struct peerlane_pool *pool = &dev->pool;
+	unsigned long first = offset >> PEERLANE_UNIT_SHIFT;
+	unsigned long units = span >> PEERLANE_UNIT_SHIFT;
+	unsigned long unit;
+	bool wiped = peerlane_device_present(dev);
+
+	for (unit = first; wiped && unit < first + units; unit++)
+		wipe_unit(dev, unit);
+
+	mutex_lock(&dev->lock);
+	if (wiped)
+		bitmap_clear(pool->dirty, first, units);
+	bitmap_clear(pool->used, first, units);
+	pool->free += units;
+	mutex_unlock(&dev->lock);
+}
