@@ -6,6 +6,7 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <stdio.h>
 #include <string.h>
@@ -133,8 +134,8 @@ static struct ibv_mr *reg_cpu(struct request *rq, void *addr)
 }
 
 /*
- * Where the region begins in the dma-buf that an export gives. Ours begins
- * where we ask; an imported one is handed on whole, as it came.
+ * A dma-buf and where in it the bytes asked for begin. Of an imported region it
+ * is the one that was imported; what the kernel hands on is whole.
  */
 static int export(struct request *rq, int *fd, uint64_t *begin)
 {
@@ -142,24 +143,18 @@ static int export(struct request *rq, int *fd, uint64_t *begin)
 	uint64_t mask = pl_page_size() - 1;
 	uint64_t first = rq->offset & ~mask;
 	uint64_t last = (rq->offset + rq->length + mask) & ~mask;
-	off_t size;
-	int ret;
 
-	if (region->kind != PEERLANE_KIND_DMABUF) {
-		*begin = rq->offset - first;
-		return pl_region_export(region, first, last - first, 0, fd);
+	if (region->dmabuf >= 0) {
+		*begin = region->part_offset + rq->offset;
+		*fd = fcntl(region->dmabuf, F_DUPFD_CLOEXEC, 0);
+		return *fd < 0 ? pl_fail(errno, "dup of the dma-buf") : 0;
 	}
-	ret = pl_region_export(region, 0, region->length, 0, fd);
-	if (ret)
-		return ret;
-	size = lseek(*fd, 0, SEEK_END);
-	if (!region->part_known &&
-	    (size < 0 || (uint64_t)size != region->length)) {
-		pl_close(*fd);
-		return pl_fail_text(EOPNOTSUPP, "only who imported it knows which part of the dma-buf the region is");
+	if (region->kind == PEERLANE_KIND_DMABUF) {
+		first = 0;
+		last = region->length;
 	}
-	*begin = region->part_offset + rq->offset;
-	return 0;
+	*begin = rq->offset - first;
+	return pl_region_export(region, first, last - first, 0, fd);
 }
 
 /* The address peers use: as the CPU has it where it has one */
@@ -183,8 +178,8 @@ static struct ibv_mr *by_dmabuf(struct request *rq, uint32_t caps)
 		note(rq, 0, "dma-buf: " LIBIBVERBS " has no ibv_reg_dmabuf_mr()");
 		return NULL;
 	}
-	if (!(caps & PEERLANE_CAP_EXPORT)) {
-		note(rq, 0, "dma-buf: a %s region has none",
+	if (!(caps & PEERLANE_CAP_EXPORT) && rq->region->dmabuf < 0) {
+		note(rq, 0, "dma-buf: none of this %s region",
 		     peerlane_kind_name(rq->region->kind));
 		return NULL;
 	}

@@ -33,8 +33,9 @@
  * @fd: region file
  * @kind: enum peerlane_kind, does not change
  * @read_only: host pages that peers may only read
- * @part_known: @part_offset is right
- * @part_offset: where an imported region begins in its dma-buf
+ * @dmabuf: imported here: the dma-buf, as the kernel hands on only whole ones;
+ *	else -1
+ * @part_offset: where the region begins in @dmabuf
  * @gpu_offset: where the pointer asked for lies in the region
  * @length: bytes; 0 while the region is empty
  * @host: the caller's own pages, or NULL
@@ -45,7 +46,7 @@ struct peerlane_region {
 	int fd;
 	uint32_t kind;
 	bool read_only;
-	bool part_known;
+	int dmabuf;
 	uint64_t part_offset;
 	uint64_t gpu_offset;
 	uint64_t length;

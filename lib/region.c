@@ -30,6 +30,7 @@ int pl_region_new(int fd, struct peerlane_region **region)
 	if (!new)
 		return pl_fail(ENOMEM, "region");
 	new->fd = fd;
+	new->dmabuf = -1;
 	new->kind = info.out_kind;
 	new->length = info.out_length;
 	*region = new;
@@ -104,7 +105,12 @@ int pl_region_import(int dmabuf_fd, uint64_t offset, uint64_t length,
 		pl_close(arg.out_fd);
 		return ret;
 	}
-	new->part_known = true;
+	new->dmabuf = fcntl(dmabuf_fd, F_DUPFD_CLOEXEC, 0);
+	if (new->dmabuf < 0) {
+		ret = pl_fail(errno, "import of a dma-buf");
+		peerlane_region_free(new);
+		return ret;
+	}
 	new->part_offset = offset;
 	*region = new;
 	return 0;
@@ -185,6 +191,8 @@ void peerlane_region_free(struct peerlane_region *region)
 		return;
 	if (region->map)
 		munmap(region->map, region->map_length);
+	if (region->dmabuf >= 0)
+		close(region->dmabuf);
 	close(region->fd);
 	free(region);
 	errno = saved;
