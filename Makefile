@@ -12,7 +12,7 @@ NODES ?= 2
 # 6.1, 6.12, a kernel build folder (KDIR), or nothing for the running kernel.
 KERNEL ?= $(KDIR)
 # W=1 for more warnings of the compiler, C=2 to run sparse on the module.
-module-options := $(foreach v,W C V CC,$(if $(filter command line,$(origin $(v))),$(v)=$($(v))))
+module-options := $(foreach v,W C V CC KCFLAGS,$(if $(filter command line,$(origin $(v))),$(v)=$($(v))))
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
@@ -35,7 +35,7 @@ modules:
 deps:
 	@scripts/deps
 
-check:
+check: deps
 	@scripts/check
 
 check-style:
