@@ -91,17 +91,20 @@ static struct dma_buf *import_export(struct peerlane_region *region, u64 offset,
 				     struct peerlane_msg *msg)
 {
 	const struct import *import = region->priv;
+	int ret = 0;
 
 	if (flags)
-		return ERR_PTR(peerlane_refuse(msg, -EOPNOTSUPP,
-					       "an imported dma-buf is handed on as it came: flags cannot be added"));
-	if (!import->whole)
-		return ERR_PTR(peerlane_refuse(msg, -EOPNOTSUPP,
-					       "the region is a part of a dma-buf, and only a whole one can be handed on"));
-	if (offset || length != region->length)
-		return ERR_PTR(peerlane_refuse(msg, -EINVAL,
-					       "an imported dma-buf is handed on whole: offset 0, length %llu",
-					       region->length));
+		ret = peerlane_refuse(msg, -EOPNOTSUPP,
+				      "an imported dma-buf is handed on as it came: flags cannot be added");
+	else if (!import->whole)
+		ret = peerlane_refuse(msg, -EOPNOTSUPP,
+				      "the region is a part of a dma-buf, and only a whole one can be handed on");
+	else if (offset || length != region->length)
+		ret = peerlane_refuse(msg, -EINVAL,
+				      "an imported dma-buf is handed on whole: offset 0, length %llu",
+				      region->length);
+	if (ret)
+		return ERR_PTR(ret);
 	get_dma_buf(import->dmabuf);
 	return import->dmabuf;
 }
