@@ -219,70 +219,48 @@ static int device_unbind(int argc, char **argv)
 struct verdict {
 	const char *target;
 	const char *initiator;
+	bool reachable;
 	const char *path;
-	const char *text;
 	int64_t distance;	/* -1 unknown */
-	enum status status;
+	const char *reason;
 };
 
 static void print_verdict(const struct verdict *verdict)
 {
-	static const enum tint tint_of[] = {
-		[STATUS_OK] = TINT_GOOD,
-		[STATUS_FINDING] = TINT_BAD,
-		[STATUS_INCOMPLETE] = TINT_WARN,
-	};
-	static const char *const reachable[] = {
-		[STATUS_OK] = "yes",
-		[STATUS_FINDING] = "no",
-		[STATUS_INCOMPLETE] = "unknown",
-	};
-
 	property("target", TINT_NONE, "%s", verdict->target);
 	property("initiator", TINT_NONE, "%s", verdict->initiator);
-	property("reachable", tint_of[verdict->status], "%s",
-		 reachable[verdict->status]);
+	property("reachable", verdict->reachable ? TINT_GOOD : TINT_BAD, "%s",
+		 verdict->reachable ? "yes" : "no");
 	property("path", TINT_NONE, "%s", verdict->path);
 	if (verdict->distance < 0)
 		property("distance", TINT_NONE, "%s", "");
 	else
 		property("distance", TINT_NONE, "%jd",
 			 (intmax_t)verdict->distance);
-	property("reason", TINT_NONE, "%s", verdict->text);
+	property("reason", TINT_NONE, "%s", verdict->reason);
 }
 
 static void print_verdict_json(const struct verdict *verdict)
 {
 	struct json_object *array = must(json_object_new_array());
 	struct json_object *object = must(json_object_new_object());
-	struct json_object *reachable = NULL;
 
-	if (verdict->status != STATUS_INCOMPLETE)
-		reachable = must(json_object_new_boolean(verdict->status ==
-							 STATUS_OK));
 	json_text(object, "target", verdict->target, SIZE_MAX);
 	json_text(object, "initiator", verdict->initiator, SIZE_MAX);
-	json_object_object_add(object, "reachable", reachable);
+	json_object_object_add(object, "reachable",
+			       must(json_object_new_boolean(verdict->reachable)));
 	json_text(object, "path", verdict->path, SIZE_MAX);
 	json_or_null(object, "distance", verdict->distance, -1);
-	json_text(object, "reason", verdict->text, SIZE_MAX);
+	json_text(object, "reason", verdict->reason, SIZE_MAX);
 	json_object_array_add(array, object);
 	json_print(stdout, array, options.pretty);
 }
 
-static enum status status_of_path(const char *path)
-{
-	if (!strcmp(path, "none"))
-		return STATUS_FINDING;
-	if (!strcmp(path, "unknown"))
-		return STATUS_INCOMPLETE;
-	return STATUS_OK;
-}
-
+/* That they cannot reach each other is an answer, not a failure to get one. */
 static int device_path(int argc, char **argv)
 {
 	struct peerlane_preflight_info info;
-	struct verdict verdict;
+	struct verdict verdict = { .distance = -1, .path = "none" };
 	char *reason = NULL;
 	int error;
 
@@ -293,24 +271,22 @@ static int device_path(int argc, char **argv)
 		return library_error(error);
 	verdict.target = argv[0];
 	verdict.initiator = argv[1];
+	verdict.reachable = !error;
 	if (error) {
 		reason = library_reason(error);
-		verdict.path = "none";
-		verdict.text = reason;
-		verdict.distance = -1;
+		verdict.reason = reason;
 	} else {
 		info.text[sizeof(info.text) - 1] = '\0';
 		verdict.path = peerlane_path_name(info.path);
-		verdict.text = info.text;
 		verdict.distance = info.distance;
+		verdict.reason = info.text;
 	}
-	verdict.status = status_of_path(verdict.path);
 	if (options.json)
 		print_verdict_json(&verdict);
 	else
 		print_verdict(&verdict);
 	free(reason);
-	return (int)verdict.status;
+	return error ? STATUS_FINDING : STATUS_OK;
 }
 
 const struct command device_commands[] = {

@@ -32,11 +32,11 @@ static int common_failure(void)
 {
 	reason[0] = '\0';
 	if (scene("absent"))
-		return refuse(ENOENT, "module peerlane is not loaded");
+		return refuse(ENOENT, "the peerlane module is not loaded: no /dev/peerlane/control (ENOENT)");
 	if (scene("denied"))
-		return refuse(EACCES, "no permission on /dev/peerlane/control");
+		return refuse(EACCES, "/dev/peerlane/control: Permission denied (EACCES)");
 	if (scene("interrupted"))
-		return refuse(EAGAIN, "the list changed each time it was read");
+		return refuse(EMSGSIZE, "list of regions: it grows too fast (EMSGSIZE)");
 	if (scene("silent"))
 		return -EIO;
 	return 0;
@@ -148,7 +148,7 @@ int peerlane_device_get(const char *name, struct peerlane_device_info *info)
 
 	if (error)
 		return error;
-	for (size_t i = 0; i < 2; i++)
+	for (size_t i = 0; i < 2 && !scene("leaving"); i++)
 		if (!strcmp(name, devices[i].name) ||
 		    (*devices[i].pci && (!strcmp(name, devices[i].pci) ||
 					 !strcmp(name, devices[i].pci + 5)))) {
@@ -159,7 +159,8 @@ int peerlane_device_get(const char *name, struct peerlane_device_info *info)
 		*info = hostile_device;
 		return 0;
 	}
-	return refuse(ENODEV, "no such device");
+	snprintf(reason, sizeof(reason), "no memory device %s (ENODEV)", name);
+	return -ENODEV;
 }
 
 int peerlane_device_bind(const char *pci, bool force,
@@ -168,11 +169,11 @@ int peerlane_device_bind(const char *pci, bool force,
 	int error = common_failure();
 
 	if (!strcmp(pci, "0000:ff:1f.7"))
-		return refuse(ENOENT, "no such PCI function");
+		return refuse(ENOENT, "no PCI function 0000:ff:1f.7 (ENOENT)");
 	if (error)
 		return error;
 	if (!strcmp(pci, "02:00.0") && !force)
-		return refuse(EBUSY, "driver nvme has it; force takes it away");
+		return refuse(EBUSY, "0000:02:00.0: driver nvme has it, and it is taken away only by force (EBUSY)");
 	*info = devices[0];
 	snprintf(info->pci, sizeof(info->pci), "%.15s", pci);
 	return 0;
@@ -188,8 +189,11 @@ int peerlane_device_unbind(const char *name)
 		usleep(4700 * 1000);
 		return 0;
 	}
+	if (scene("leaving"))
+		return strchr(name, ':') ? 0 :
+			refuse(ENODEV, "no memory device gpu0 (ENODEV)");
 	if (!strcmp(name, "npu1"))
-		return refuse(EACCES, "only root can do this");
+		return refuse(EACCES, "npu1: Permission denied (EACCES)");
 	return 0;
 }
 
@@ -197,7 +201,7 @@ int peerlane_preflight(const char *target, const char *initiator,
 		       struct peerlane_preflight_info *info)
 {
 	static const char *const texts[] = {
-		"no common bridge is known", "both below switch 0000:02:00.0",
+		"through two host bridges, as parameter p2p_across_host_bridges says", "both below switch 0000:02:00.0",
 		"both below root port 0000:00:01.0",
 		"through host bridge 0000:00",
 		"ACS at 0000:02:01.0 redirects to the root complex",
@@ -206,12 +210,12 @@ int peerlane_preflight(const char *target, const char *initiator,
 	uint32_t path = (uint32_t)(initiator[strlen(initiator) - 1] - '0');
 
 	if (!strcmp(target, "gpu9"))
-		return refuse(ENOENT, "no such function");
+		return refuse(ENOENT, "no memory device gpu9 (ENOENT)");
 	if (error)
 		return error;
 	if (path > 4)
 		return refuse(EREMOTEIO,
-			      "host bridges 0000:00 and 0000:80 do not forward");
+			      "0000:01:00.0 from 0000:81:00.5: host bridges 0000:00 and 0000:80 do not forward (EREMOTEIO)");
 	info->path = path;
 	info->distance = 2 * path;
 	snprintf(info->text, sizeof(info->text), "%s",

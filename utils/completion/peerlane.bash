@@ -73,7 +73,7 @@ _peerlane()
 	if [[ $cur == -* ]]; then
 		choices="-json -pretty -human -Numeric -color -Version -help"
 	elif ((${#typed[@]} == 0)); then
-		choices=$(peerlane --list-cmds 2>/dev/null | cut -d' ' -f1)
+		choices=$(peerlane --list-cmds 2>/dev/null | cut -d' ' -f1 | uniq)
 	elif ((${#typed[@]} == 1)); then
 		choices=$(peerlane --list-cmds 2>/dev/null |
 			sed -n "s/^${typed[0]//[^a-z]/} //p")
