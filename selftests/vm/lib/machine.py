@@ -12,9 +12,12 @@ COMMAND_LINE = (
 )
 
 
-# A backend that takes every frame and lets none out.  Without one that always
-# takes, a sender whose peers have gone is held up until its watchdog barks.
-SINK = "user,restrict=on,ipv6=off"
+def sink(folder):
+    """A backend that takes every frame and sends it nowhere.  Without one, a
+    sender whose peers have gone is held up until its watchdog barks.  (User
+    mode networking would not do: it answers connections meant for others.)"""
+    return (f"dgram,local.type=unix,local.path={folder / 'sink'},"
+            f"remote.type=unix,remote.path={folder / 'nowhere'}")
 
 
 def network_address(number):
@@ -81,7 +84,7 @@ def serial(folder, name):
 
 def network(options, number, hub):
     if options.nodes == 1:
-        backend = f"{SINK},id=net0"
+        backend = f"{sink(hub)},id=net0"
     else:
         backend = f"stream,id=net0,server=off,addr.type=unix,addr.path={hub / f'port{number}'}"
     mac = f"52:54:00:77:00:{number:02x}"
@@ -94,7 +97,7 @@ def hub_command(nodes, folder):
     there already, and outlives each of the nodes."""
     command = ["qemu-system-x86_64", "-machine", "none", "-nodefaults", "-display", "none",
                "-monitor", "none", "-serial", "none",
-               "-netdev", f"{SINK},id=sink", "-netdev", "hubport,id=hub0,hubid=0,netdev=sink"]
+               "-netdev", f"{sink(folder)},id=sink", "-netdev", "hubport,id=hub0,hubid=0,netdev=sink"]
     for number in range(1, nodes + 1):
         command += [
             "-netdev", f"stream,id=port{number},server=on,addr.type=unix,"
