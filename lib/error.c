@@ -8,6 +8,9 @@
 
 static _Thread_local char text[PL_TEXT_MAX];
 
+/* The rest is for the errno. */
+#define REASON_MAX (sizeof(text) - 32)
+
 /* In the kernel and in some of its replies, never in errno.h */
 #define KERNEL_ENOTSUPP 524
 
@@ -41,51 +44,51 @@ const char *pl_errno_name(int err)
 	return NULL;
 }
 
-/* Add to the text what fits; a cut line stays a line. */
-static PL_PRINTF(2, 3) void append(size_t *used, const char *fmt, ...)
+/* Write at @at what fits below @end; where it ends. */
+static PL_PRINTF(3, 0) size_t put_list(size_t at, size_t end, const char *fmt,
+				       va_list ap)
 {
-	va_list ap;
-	int n;
+	int n = vsnprintf(text + at, end - at, fmt, ap);
 
-	va_start(ap, fmt);
-	n = vsnprintf(text + *used, sizeof(text) - *used, fmt, ap);
-	va_end(ap);
-	if (n > 0)
-		*used += (size_t)n;
-	if (*used >= sizeof(text))
-		*used = sizeof(text) - 1;
+	if (n < 0)
+		text[at] = '\0';
+	return at + strlen(text + at);
 }
 
-static void append_errno(size_t *used, int err)
+static PL_PRINTF(3, 4) size_t put(size_t at, size_t end, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	at = put_list(at, end, fmt, ap);
+	va_end(ap);
+	return at;
+}
+
+/* Reasons may hold names from elsewhere: keep them one printable line. */
+static size_t flatten(size_t used)
+{
+	size_t i;
+
+	for (i = 0; i < used; i++)
+		if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
+			text[i] = ' ';
+	while (used && text[used - 1] == ' ')
+		used--;
+	return used;
+}
+
+/* Behind the reason, however long that was: it is cut at REASON_MAX. */
+static int finish(size_t used, int err)
 {
 	const char *name = pl_errno_name(err);
 
+	used = flatten(used);
 	if (name)
-		append(used, " (%s)", name);
+		put(used, sizeof(text), " (%s)", name);
 	else
-		append(used, " (errno %d)", err);
-}
-
-/* The text may hold names from elsewhere: keep it one printable line. */
-static void flatten(void)
-{
-	char *c;
-
-	for (c = text; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = ' ';
-	while (c > text && c[-1] == ' ')
-		*--c = '\0';
-}
-
-static PL_PRINTF(2, 0) void start(size_t *used, const char *fmt, va_list ap)
-{
-	int n = vsnprintf(text, sizeof(text), fmt, ap);
-
-	*used = n < 0 ? 0 : (size_t)n;
-	if (*used >= sizeof(text))
-		*used = sizeof(text) - 1;
-	text[*used] = '\0';
+		put(used, sizeof(text), " (errno %d)", err);
+	return -err;
 }
 
 void pl_clear(void)
@@ -99,25 +102,23 @@ int pl_fail_msg(int err, const char *msg, const char *fmt, va_list ap)
 	char word[128];
 	size_t used;
 
-	start(&used, fmt, ap);
+	used = put_list(0, REASON_MAX, fmt, ap);
 	if (!msg || !*msg)
 		msg = strerror_r(err, word, sizeof(word));
-	append(&used, ": %s", msg);
-	flatten();
-	used = strlen(text);
-	append_errno(&used, err);
-	return -err;
+	used = put(used, REASON_MAX, ": %s", msg);
+	return finish(used, err);
 }
 
 /* "<what>: <the C library's word> (ENAME)" */
 int pl_fail(int err, const char *fmt, ...)
 {
 	va_list ap;
+	int ret;
 
 	va_start(ap, fmt);
-	pl_fail_msg(err, NULL, fmt, ap);
+	ret = pl_fail_msg(err, NULL, fmt, ap);
 	va_end(ap);
-	return -err;
+	return ret;
 }
 
 /* The whole reason is ours: "<reason> (ENAME)" */
@@ -127,12 +128,9 @@ int pl_fail_text(int err, const char *fmt, ...)
 	size_t used;
 
 	va_start(ap, fmt);
-	start(&used, fmt, ap);
+	used = put_list(0, REASON_MAX, fmt, ap);
 	va_end(ap);
-	flatten();
-	used = strlen(text);
-	append_errno(&used, err);
-	return -err;
+	return finish(used, err);
 }
 
 /* Keep the first failure's text over an undo that may fail as well. */
