@@ -2,6 +2,7 @@
 """What the host does when a script on a node says `host NAME [ARG...]`."""
 
 import hashlib
+import json
 import os
 import signal
 import subprocess
@@ -117,6 +118,12 @@ class Host:
         if arguments is None:
             raise ActionError(f"no slot for a device {name}")
         with Qmp(node.folder / "qmp") as monitor:
+            if "memdev" in arguments:
+                # QEMU 7.2 aborts when an ivshmem device meets memory that an
+                # unplugged one has had; the same file in a new object will do.
+                memory = arguments["memdev"]
+                monitor.execute("object-del", id=memory)
+                monitor.execute("object-add", **machine.bar_memory(self.options, node.folder, name))
             monitor.execute("device_add", **arguments)
         return b""
 
@@ -139,7 +146,7 @@ class Host:
     def qmp(self, _caller, node, command, *pairs):
         arguments = dict(pair.partition("=")[::2] for pair in pairs)
         with Qmp(self.node(node).folder / "qmp") as monitor:
-            return (str(monitor.execute(command, **arguments)) + "\n").encode()
+            return (json.dumps(monitor.execute(command, **arguments)) + "\n").encode()
 
     def hook_environment(self, caller):
         environment = dict(os.environ, NODE=str(caller.number), NODES=str(len(self.nodes)),

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """How a node looks: the QEMU command line, and nothing else."""
 
+import json
+
 COMMAND_LINE = (
     "console=ttyS0,115200 ignore_loglevel printk.devkmsg=on "
     # No panic_on_warn: a warning is found in the log anyway, and the tests
@@ -26,6 +28,12 @@ def network_address(number):
 
 def bar_file(folder, bar):
     return folder / f"bar{bar}"
+
+
+def bar_memory(options, folder, name):
+    """The object behind device NAME (bar0…), as arguments of object-add."""
+    return {"qom-type": "memory-backend-file", "id": f"mem-{name}", "share": True,
+            "mem-path": str(folder / name), "size": options.bar_size << 20}
 
 
 def slots(options):
@@ -140,8 +148,7 @@ def command(options, number, folder, kernel, initrd, hub):
         line += ["-fsdev", f"local,id={tag},{share}",
                  "-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}"]
     for bar in range(options.bars):
-        line += ["-object", f"memory-backend-file,id=mem-bar{bar},share=on,"
-                            f"mem-path={bar_file(folder, bar)},size={options.bar_size}M"]
+        line += ["-object", json.dumps(bar_memory(options, folder, f"bar{bar}"))]
     if options.nvme:
         line += ["-drive", f"file={folder / 'nvme0'},format=raw,if=none,id=disk-nvme0"]
     line += network(options, number, hub)

@@ -182,18 +182,19 @@ def judge_control(control):
         before, after = map(int, control.said["taint"].split())
         finding = taint_finding(before, after)
         findings += [finding] if finding else []
-    if control.has("passed") and not findings:
-        if not control.has("exit") or not control.has("taint"):
+    if control.has("passed"):
+        if not findings and not (control.has("exit") and control.has("taint")):
             findings.append("the token came without the steps before it")
-    elif not control.has("passed") and not findings:
-        if not control.has("hello"):
-            findings.append("the node never came up (infrastructure)")
-        elif not control.has("start"):
-            findings.append("the node ended before the script began")
-        elif not control.has("exit"):
-            findings.append("the node ended before the script did (panic, power-off or kill)")
-        else:
-            findings.append("the node ended before its token")
+    elif not control.has("hello"):
+        findings.append("the node never came up (infrastructure)")
+    elif control.errors:
+        pass  # it said itself why it gave up
+    elif not control.has("start"):
+        findings.append("the node ended before the script began")
+    elif not control.has("exit"):
+        findings.append("the node ended before the script did (panic, power-off or kill)")
+    elif not findings:
+        findings.append("the node ended before its token")
     return findings
 
 
