@@ -17,14 +17,14 @@ plan() { echo "1..$1"; }
 
 # check NAME COMMAND...: its output is shown only when it fails.
 check() {
-	local name=$1
+	local tap_name=$1
 	shift
 	tap_number=$((tap_number + 1))
 	if "$@" >"$scratch/.output" 2>&1; then
-		echo "ok $tap_number - $name"
+		echo "ok $tap_number - $tap_name"
 	else
 		sed 's/^/# /' "$scratch/.output"
-		echo "not ok $tap_number - $name"
+		echo "not ok $tap_number - $tap_name"
 		tap_failed=1
 	fi
 }
