@@ -4,7 +4,7 @@
 from command import peerlane
 
 SAME = [
-    ("device list", ["dev li", "d l", "device", "d", "devic lis"]),
+    ("device list", ["dev li", "d l", "device", "d", "device lis"]),
     ("device show gpu0", ["dev sh gpu0", "d s gpu0", "device show dev gpu0", "d s d gpu0"]),
     ("device path gpu0 03:00.1", ["d p gpu0 03:00.1"]),
     ("device bind 02:00.0 force", ["d b 02:00.0 f", "dev bind 02:00.0 forc"]),
@@ -17,7 +17,7 @@ SAME = [
     ("-Numeric region list", ["-N reg", "-Num r l", "reg -N"]),
     ("version", ["v", "ver", "-V", "-Version", "--version", "-Ver"]),
     ("help", ["h", "-help", "--help", "-he"]),
-    ("device help", ["d h", "dev hel"]),
+    ("device help", ["d h", "dev he"]),
 ]
 
 REFUSED = {
