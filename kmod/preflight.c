@@ -131,6 +131,9 @@ static int check_bar(struct pci_dev *target, struct pci_dev *initiator,
 		return peerlane_refuse(msg, -EREMOTEIO,
 				       "BAR %d of %s is at %#llx for the CPU and at %#llx on its bus: the host bridge shifts addresses",
 				       bar, pci_name(target), phys, bus);
+	/* Its driver says how many bits it has: not yet known without one. */
+	if (!initiator->dev.driver)
+		return 0;
 	return peerlane_dma_reach(&initiator->dev, phys,
 				  pci_resource_len(target, bar), msg);
 }

@@ -303,15 +303,16 @@ static int engine_copy(u64 source, u64 target, u32 count)
 /* dma_resv is held, so that the mapping cannot go under the engine. */
 static int copy(struct importer *importer, const struct pl_copy *args)
 {
-	struct sg_table *sgt = importer->sgt;
+	struct pl_state state = {};
 	u64 addr;
 
-	if (!sgt)
+	if (!importer->sgt)
 		return -ENOENT;
-	if (args->offset > sg_dma_len(sgt->sgl) ||
-	    args->length > sg_dma_len(sgt->sgl) - args->offset)
+	describe(importer, &state);
+	if (!state.contiguous || args->offset > state.length ||
+	    args->length > state.length - args->offset)
 		return -ERANGE;
-	addr = sg_dma_address(sgt->sgl) + args->offset;
+	addr = state.addr + args->offset;
 	return args->write ? engine_copy(bounce_addr, addr, args->length) :
 			     engine_copy(addr, bounce_addr, args->length);
 }

@@ -327,7 +327,7 @@ static inline void become(uid_t uid, gid_t gid)
 
 struct residue {
 	char counts[256];
-	uint64_t free, limbo;
+	unsigned long long free, limbo;
 };
 
 static inline struct residue residue(void)
@@ -368,7 +368,7 @@ static inline void check_residue(const struct residue *before)
 	if (WAIT_FOR(is_same_residue(before), LIMBO_SECONDS))
 		return;
 	after = residue();
-	printf("# %s:%d: the case left something behind: %lu bytes free, were %lu; %lu in limbo, were %lu\n# %s",
+	printf("# %s:%d: the case left something behind: %llu bytes free, were %llu; %llu in limbo, were %llu\n# %s",
 	       __FILE__, __LINE__, after.free, before->free, after.limbo,
 	       before->limbo, read_text("/sys/kernel/debug/peerlane/regions"));
 	tap.bad++;
