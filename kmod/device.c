@@ -173,6 +173,28 @@ err_put:
 	return ERR_PTR(ret);
 }
 
+int peerlane_device_hold(struct peerlane_device *dev)
+{
+	int ret = -ENODEV;
+
+	mutex_lock(&dev->lock);
+	if (!dev->dead) {
+		dev->holders++;
+		ret = 0;
+	}
+	mutex_unlock(&dev->lock);
+	return ret;
+}
+
+void peerlane_device_unhold(struct peerlane_device *dev)
+{
+	mutex_lock(&dev->lock);
+	/* The caller has the struct until after this: no use after free. */
+	if (!--dev->holders)
+		wake_up_all(&dev->idle);
+	mutex_unlock(&dev->lock);
+}
+
 int peerlane_device_attach(struct peerlane_device *dev,
 			   struct peerlane_region *region)
 {
@@ -186,11 +208,13 @@ int peerlane_device_attach(struct peerlane_device *dev,
 	 */
 	if (!dev->dead) {
 		list_add_tail(&region->dev_node, &dev->regions);
-		dev->holders++;
 		WRITE_ONCE(region->state, PEERLANE_STATE_ACTIVE);
 		ret = 0;
 	}
 	mutex_unlock(&dev->lock);
+	if (!ret)
+		trace_peerlane_region_state(region, PEERLANE_STATE_EMPTY,
+					    PEERLANE_STATE_ACTIVE);
 	return ret;
 }
 
@@ -199,11 +223,21 @@ void peerlane_device_detach(struct peerlane_device *dev,
 {
 	mutex_lock(&dev->lock);
 	list_del_init(&region->dev_node);
-	dev->holders--;
-	/* The region holds the struct until after this, so no use after free. */
-	if (!dev->holders)
-		wake_up_all(&dev->idle);
 	mutex_unlock(&dev->lock);
+}
+
+bool peerlane_device_get_owner(struct peerlane_device *dev)
+{
+	bool got;
+
+	/*
+	 * Until dead the owner has not got past device_destroy(), so its
+	 * struct module is there to be asked.
+	 */
+	mutex_lock(&dev->lock);
+	got = !dev->dead && try_module_get(dev->owner);
+	mutex_unlock(&dev->lock);
+	return got;
 }
 
 void peerlane_device_limbo(struct peerlane_device *dev, u64 span, bool enter)

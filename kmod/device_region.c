@@ -50,8 +50,9 @@ static void pool_release(struct peerlane_region *region)
 		peerlane_pool_free(dev, region->offset, region->span);
 		peerlane_uncharge(dev, region->uid, region->span);
 	}
-	/* From here the device's removal may go on: no look at its memory. */
 	peerlane_device_detach(dev, region);
+	/* From here the device's removal may go on: no look at its memory. */
+	peerlane_device_unhold(dev);
 }
 
 const struct peerlane_region_kind peerlane_kind_pool = {
@@ -64,12 +65,11 @@ const struct peerlane_region_kind peerlane_kind_pool = {
 	.release	= pool_release,
 };
 
-static int attach(struct peerlane_region *region, struct peerlane_msg *msg)
+static int refuse_removed(const struct peerlane_device *dev,
+			  struct peerlane_msg *msg)
 {
-	if (peerlane_device_attach(region->dev, region))
-		return peerlane_refuse(msg, -ENODEV, "%s is being removed",
-				       peerlane_device_name(region->dev));
-	return 0;
+	return peerlane_refuse(msg, -ENODEV, "%s is being removed",
+			       peerlane_device_name(dev));
 }
 
 static int check_length(const struct peerlane_device *dev, u64 length,
@@ -101,18 +101,23 @@ int peerlane_region_fill(struct peerlane_region *region, u64 length,
 	if (ret)
 		return ret;
 	span = ALIGN(length, PEERLANE_UNIT);
+	/* Before the pool wipes: the device's pages stay until we let go. */
+	if (peerlane_device_hold(dev))
+		return refuse_removed(dev, msg);
 	ret = peerlane_charge(dev, region->uid, span,
 			      READ_ONCE(dev->user_limit), msg);
 	if (ret)
-		return ret;
+		goto err_unhold;
 	ret = peerlane_pool_alloc(dev, span, &region->offset, msg);
 	if (ret)
 		goto err_uncharge;
 	region->length = PAGE_ALIGN(length);
 	region->span = span;
-	ret = attach(region, msg);
-	if (ret)
+	ret = peerlane_device_attach(dev, region);
+	if (ret) {
+		refuse_removed(dev, msg);
 		goto err_free;
+	}
 	return 0;
 
 err_free:
@@ -122,6 +127,8 @@ err_free:
 	region->offset = 0;
 err_uncharge:
 	peerlane_uncharge(dev, region->uid, span);
+err_unhold:
+	peerlane_device_unhold(dev);
 	return ret;
 }
 
@@ -172,15 +179,19 @@ static bool range_ok(const struct peerlane_device *dev, u64 offset, u64 length)
 static int take_owned(struct peerlane_region *region, u64 offset, u64 length,
 		      struct owned *owned)
 {
-	int ret;
+	int ret = peerlane_device_hold(region->dev);
 
+	if (ret)
+		return refuse_removed(region->dev, NULL);
 	down_write(&region->lock);
 	region->offset = offset;
 	region->length = length;
 	region->span = ALIGN(length, PEERLANE_UNIT);
 	region->priv = owned;
-	ret = attach(region, NULL);
+	ret = peerlane_device_attach(region->dev, region);
 	up_write(&region->lock);
+	if (ret)
+		peerlane_device_unhold(region->dev);
 	return ret;
 }
 

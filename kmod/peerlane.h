@@ -122,7 +122,7 @@ struct peerlane_device {
 	bool dead;
 	struct peerlane_pool pool;
 	struct list_head regions;	/* that hold memory */
-	unsigned int holders;		/* their number */
+	unsigned int holders;		/* those, and some being made */
 	u64 user_limit;			/* bytes; READ_ONCE outside */
 
 	wait_queue_head_t idle;		/* holders reached 0 */
@@ -154,8 +154,16 @@ static inline const char *peerlane_device_name(const struct peerlane_device *dev
 }
 
 /*
- * List the region as a holder of memory and make it ACTIVE, in one step.
- * -ENODEV: the device is going. region->lock held for write.
+ * A hold keeps the device's pages; removal waits for it. -ENODEV: the device is
+ * going.
+ */
+int peerlane_device_hold(struct peerlane_device *dev);
+void peerlane_device_unhold(struct peerlane_device *dev);
+/* A reference on the driver that brought the device; false: it is going. */
+bool peerlane_device_get_owner(struct peerlane_device *dev);
+/*
+ * List the region and make it ACTIVE, in one step. -ENODEV: the device is
+ * going. region->lock held for write; the caller has a hold.
  */
 int peerlane_device_attach(struct peerlane_device *dev,
 			   struct peerlane_region *region);

@@ -79,8 +79,7 @@ struct peerlane_region *peerlane_region_new(const struct peerlane_region_kind *k
 	struct peerlane_region *region;
 	int ret;
 
-	/* Its driver may be unloading; NULL is always granted. */
-	if (dev && !try_module_get(dev->owner))
+	if (dev && !peerlane_device_get_owner(dev))
 		return ERR_PTR(-ENODEV);
 	ret = peerlane_charge(NULL, current_euid(), 1, READ_ONCE(user_regions),
 			      msg);
