@@ -22,10 +22,13 @@ struct tap_case {
 	void (*run)(void);
 };
 
-static struct {
+/* One for all files of a program */
+struct tap {
 	int bad;
 	const char *skip;
-} tap;
+};
+
+__attribute__((weak)) struct tap tap;
 
 #define TAP_CASE(fn) { #fn, fn }
 #define TAP_RUN(cases) tap_run(cases, sizeof(cases) / sizeof((cases)[0]))
