@@ -208,19 +208,21 @@ class Cluster:
         patterns = verdict.read_patterns((self.rig / "splat.patterns").read_text())
         allow = verdict.read_patterns((self.rig / "splat.allow").read_text())
         findings = {}
+        plans = 0
         totals = {"passed": 0, "failed": 0, "skipped": 0}
         for node in self.nodes:
             ktap = verdict.read_ktap("\n".join(node.output))
+            plans += ktap.plans
             for name in totals:
                 totals[name] += getattr(ktap, name)
             found = verdict.judge_console(node.console(), self.nonce, node.control.has("taint"),
                                           patterns, allow)
             if not node.is_cut:
                 found += ktap.findings
-                if self.options.ktap and not ktap.plans:
-                    found.append("the script printed no plan (1..N)")
                 found += self.timeout_findings(node) or verdict.judge_control(node.control)
             findings[node.number] = found
+        if self.options.ktap and not plans:
+            findings[1].append("no script printed a plan (1..N)")
         return findings, totals
 
     def timeout_findings(self, node):
