@@ -13,11 +13,4 @@
 			 { PEERLANE_STATE_LIMBO, "limbo" },		\
 			 { PEERLANE_STATE_RELEASED, "released" })
 
-/* 6.10 dropped the source argument: it takes that of __string() */
-#ifdef HAVE_ASSIGN_STR_ONE_ARG
-#define peerlane_assign_str(field, source)	__assign_str(field)
-#else
-#define peerlane_assign_str(field, source)	__assign_str(field, source)
-#endif
-
 #endif /* PEERLANE_TRACE_TEXT_H */
