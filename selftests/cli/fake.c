@@ -247,9 +247,9 @@ static const struct peerlane_region_info hostile_regions[] = {
 	{ .id = 1, .pid = 1, .comm = "\033[2J\033]0;x\007", .state = 1,
 	  .kind = 1, .device = "gpu0", .mapper_pid = 2,
 	  .mapper_comm = "a\nb\tc\rd\"\\" },
-	{ .id = 2, .pid = 1, .comm = "\xc2\x9b" "31m\x7f", .state = 77,
+	{ .id = 2, .pid = 1, .comm = "\302\23331m\177", .state = 77,
 	  .kind = 77, .device = "gpu0", .mapper_pid = 2,
-	  .mapper_comm = "\xff\xc0\xafgr\xc3\xbc\xc3\x9f" "e\xf0" },
+	  .mapper_comm = "\377\300\257gr\303\274\303\237e\360" },
 	/* not terminated */
 	{ .id = 3, .pid = 1, .comm = { "0123456789abcdef" }, .state = 3,
 	  .kind = 1, .device = "gpu0", .mapper_pid = -1,
