@@ -221,7 +221,7 @@ static int through_root(struct pci_dev *target, struct pci_dev *initiator,
 	}
 	if (kernel_approves(target, initiator) ||
 	    READ_ONCE(p2p_across_host_bridges)) {
-		verdict->path = PEERLANE_PATH_UNKNOWN;
+		verdict->path = PEERLANE_PATH_HOST_BRIDGE;
 		peerlane_say(msg, "%s reaches %s through two host bridges, as %s",
 			     pci_name(initiator), pci_name(target),
 			     READ_ONCE(p2p_across_host_bridges) ?

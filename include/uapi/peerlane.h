@@ -414,7 +414,8 @@ struct peerlane_pin_host {
  * @PEERLANE_PATH_UNKNOWN: not decided, see the text
  * @PEERLANE_PATH_SWITCH: below one switch, no host bridge is crossed
  * @PEERLANE_PATH_ROOT_PORT: below one root port
- * @PEERLANE_PATH_HOST_BRIDGE: through one host bridge (root complex)
+ * @PEERLANE_PATH_HOST_BRIDGE: through the host bridge, or through two that are
+ *	known to forward to each other (the text says which)
  * @PEERLANE_PATH_IOMMU: ACS or the IOMMU sends it through the root complex
  * @PEERLANE_PATH_NONE: cannot reach each other
  */
