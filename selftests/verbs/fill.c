@@ -41,16 +41,41 @@ long long fill_differs(const void *at, size_t length, uint64_t seed)
 	return -1;
 }
 
+static void command_line(char *to, size_t size, const char *fmt, va_list ap)
+{
+	int n = snprintf(to, size, "host ");
+
+	vsnprintf(to + n, size - (size_t)n, fmt, ap);
+	fflush(stdout);
+}
+
 int host_says(const char *fmt, ...)
 {
-	char command[512] = "host ";
+	char command[512];
 	va_list ap;
 	int status;
 
 	va_start(ap, fmt);
-	vsnprintf(command + 5, sizeof(command) - 5, fmt, ap);
+	command_line(command, sizeof(command), fmt, ap);
 	va_end(ap);
-	fflush(stdout);
 	status = system(command);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+long long host_number(const char *fmt, ...)
+{
+	char command[512];
+	long long value;
+	va_list ap;
+	FILE *pipe;
+	int n;
+
+	va_start(ap, fmt);
+	command_line(command, sizeof(command), fmt, ap);
+	va_end(ap);
+	pipe = popen(command, "r");
+	if (!pipe)
+		return -1;
+	n = fscanf(pipe, "%lli", &value);
+	return pclose(pipe) || n != 1 ? -1 : value;
 }

@@ -4,7 +4,7 @@
 # For the scripts that run on a node: TAP, perftest between nodes 1 and 2, our
 # own programs.  Sourced.
 
-tools=$TREE/build/verbs
+tools=$TREE/build/selftests/verbs
 tap_number=0
 tap_failed=0
 perftest_port=18520

@@ -232,18 +232,11 @@ bool place_check_detects(const struct place *place, size_t length,
 
 uint64_t place_word(const struct place *place)
 {
-	unsigned long long value = 0;
-	FILE *pipe;
-	char command[64];
+	uint64_t value;
 
-	if (!place->area->region) {
-		memcpy(&value, place_at(place), 8);
-		return value;
-	}
-	snprintf(command, sizeof(command), "host word \"$NODE\" 0 %llu",
-		 (unsigned long long)in_bar(place));
-	pipe = popen(command, "r");
-	if (!pipe || fscanf(pipe, "%llu", &value) != 1 || pclose(pipe))
-		die("the host cannot look at the BAR");
+	if (place->area->region)
+		return (uint64_t)host_number("word \"$NODE\" 0 %llu",
+					     (unsigned long long)in_bar(place));
+	memcpy(&value, place_at(place), sizeof(value));
 	return value;
 }
