@@ -14,7 +14,7 @@ import node as nodes_module
 import verdict
 
 # A boot that takes this long, before init has said a word, is started again.
-BOOT_BOUND = 120
+BOOT_BOUND = 180
 PERIOD = 0.03
 
 
@@ -66,6 +66,7 @@ class Cluster:
             values[f"NODE_IP_{k}"] = machine.network_address(k)
         private = {
             "RIG_INIT": self.rig / "guest/init", "NODE_IP": machine.network_address(number),
+            "RIG_NVME": "yes" if options.nvme else "",
             "RIG_RDMA": "" if options.no_rdma else "yes",
             "RIG_MODULE": options.module or "", "RIG_PARAMS": " ".join(options.param),
             "RIG_BIND": "yes" if options.bind else "", "RIG_BARS": options.bars,
@@ -91,8 +92,10 @@ class Cluster:
         now = time.monotonic()
         self.deadline = now + self.options.timeout
         self.initrd = self.folder / "initrd"
-        self.initrd.write_bytes(initramfs.build(
-            self.kernel, self.release, self.rig, not self.options.no_rdma))
+        groups = ["base", "net"]
+        groups += ["nvme"] if self.options.nvme else []
+        groups += [] if self.options.no_rdma else ["rdma"]
+        self.initrd.write_bytes(initramfs.build(self.kernel, self.release, self.rig, groups))
         if self.options.nodes > 1:
             self.start_hub()
         for node in self.nodes:

@@ -10,6 +10,7 @@ import subprocess
 WANTED = {
     "base": ("virtio_pci", "9pnet_virtio", "9p", "overlay"),
     "net": ("virtio_net",),
+    "nvme": ("nvme",),
     "rdma": ("crc32_generic", "rdma_rxe", "ib_uverbs", "rdma_ucm"),
 }
 APPLETS = ("sh", "cp", "hostname", "insmod", "ip", "ln", "mkdir", "mount", "poweroff", "stty",
@@ -86,8 +87,9 @@ class Cpio:
         return b"".join(self.parts)
 
 
-def build(kernel, release, rig, with_rdma):
-    """The archive for a node of this kernel; rig is the folder of the rig."""
+def build(kernel, release, rig, groups):
+    """The archive for a node of this kernel; rig is the folder of the rig,
+    groups those of WANTED that the node loads."""
     archive = Cpio()
     for folder in ("bin", "dev", "proc", "sys", "modules"):
         archive.folder(folder)
@@ -96,7 +98,7 @@ def build(kernel, release, rig, with_rdma):
         archive.link(f"bin/{applet}", "busybox")
     done = []
     for group, names in WANTED.items():
-        if group == "rdma" and not with_rdma:
+        if group not in groups:
             continue
         archive.folder(f"modules/{group}")
         for path in module_files(kernel, release, names):

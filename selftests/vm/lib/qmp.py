@@ -49,8 +49,8 @@ class Qmp:
         line, _, self.buffer = self.buffer.partition(b"\n")
         return json.loads(line)
 
-    def execute(self, name, **arguments):
-        self.socket.sendall(json.dumps({"execute": name, "arguments": arguments}).encode() + b"\n")
+    def execute(self, command, /, **arguments):
+        self.socket.sendall(json.dumps({"execute": command, "arguments": arguments}).encode() + b"\n")
         while True:
             message = self.receive()
             if "event" in message:
@@ -60,10 +60,10 @@ class Qmp:
             else:
                 return message["return"]
 
-    def wait_event(self, name, **data):
+    def wait_event(self, event_name, /, **data):
         while True:
             for event in self.events:
-                if event["event"] == name and data.items() <= event.get("data", {}).items():
+                if event["event"] == event_name and data.items() <= event.get("data", {}).items():
                     return event
             message = self.receive()
             if "event" in message:
