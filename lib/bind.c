@@ -146,7 +146,7 @@ int peerlane_device_unbind(const char *name)
 	ret = pl_pci_driver(pci, driver, sizeof(driver));
 	if (ret)
 		return ret;
-	if (strcmp(driver, DRIVER))
+	if (strcmp(driver, DRIVER) != 0)
 		return pl_fail_text(ENODEV, "%s: driver %s has it, not peerlane",
 				    pci, driver[0] ? driver : "(none)");
 	/* First: the wait below may be ended by a signal that kills. */

@@ -110,7 +110,7 @@ int pl_fail_msg(int err, const char *msg, const char *fmt, va_list ap)
 }
 
 /* "<what>: <the C library's word> (ENAME)" */
-int pl_fail(int err, const char *fmt, ...)
+int (pl_fail)(int err, const char *fmt, ...)
 {
 	va_list ap;
 	int ret;
@@ -122,7 +122,7 @@ int pl_fail(int err, const char *fmt, ...)
 }
 
 /* The whole reason is ours: "<reason> (ENAME)" */
-int pl_fail_text(int err, const char *fmt, ...)
+int (pl_fail_text)(int err, const char *fmt, ...)
 {
 	va_list ap;
 	size_t used;

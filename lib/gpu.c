@@ -298,7 +298,7 @@ int peerlane_region_gpu(const void *ptr, size_t length,
 {
 	struct piece p = { .ptr = ptr, .length = length, .fd = -1 };
 	struct attempt cuda = { 0 }, hip = { 0 };
-	struct peerlane_region *new = NULL;
+	struct peerlane_region *new;
 	int ret;
 
 	pl_clear();

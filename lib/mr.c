@@ -171,7 +171,7 @@ static uint64_t iova(struct request *rq, uint32_t caps)
 static struct ibv_mr *by_dmabuf(struct request *rq, uint32_t caps)
 {
 	struct ibv_mr *mr;
-	uint64_t begin = 0, at;
+	uint64_t begin, at;
 	int fd, ret;
 
 	if (!rq->verbs.reg_dmabuf) {
@@ -288,7 +288,7 @@ int peerlane_region_reg_mr(struct peerlane_region *region, struct ibv_pd *pd,
 		.access = access,
 	};
 	struct ibv_mr *mr;
-	uint32_t caps = 0;
+	uint32_t caps;
 	int ret;
 
 	pl_clear();

@@ -59,6 +59,15 @@ struct peerlane_region {
 void pl_clear(void);
 int pl_fail(int err, const char *fmt, ...) PL_PRINTF(2, 3);
 int pl_fail_text(int err, const char *fmt, ...) PL_PRINTF(2, 3);
+
+/* That they never return 0 is said where compilers and analysers see it. */
+static inline int pl_failed(int ret)
+{
+	return ret < 0 ? ret : -1;
+}
+#define pl_fail(...)		pl_failed((pl_fail)(__VA_ARGS__))
+#define pl_fail_text(...)	pl_failed((pl_fail_text)(__VA_ARGS__))
+
 int pl_fail_msg(int err, const char *msg, const char *fmt, va_list ap)
 	PL_PRINTF(3, 0);
 const char *pl_errno_name(int err);

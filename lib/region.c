@@ -19,7 +19,7 @@ uint64_t pl_page_size(void)
 int pl_region_new(int fd, struct peerlane_region **region)
 {
 	struct peerlane_kernel_region_info info = { 0 };
-	struct peerlane_region *new = NULL;
+	struct peerlane_region *new;
 	int ret;
 
 	ret = pl_ioctl(fd, PEERLANE_IOC_REGION_INFO, &info, sizeof(info), NULL,
@@ -85,7 +85,7 @@ int pl_region_import(int dmabuf_fd, uint64_t offset, uint64_t length,
 		     struct peerlane_region **region)
 {
 	struct peerlane_import_dmabuf arg = { 0 };
-	struct peerlane_region *new = NULL;
+	struct peerlane_region *new;
 	int fd, ret;
 
 	fd = pl_open_control();
@@ -127,7 +127,7 @@ int peerlane_region_host(void *addr, size_t length, bool read_only,
 			 struct peerlane_region **region)
 {
 	struct peerlane_pin_host arg = { 0 };
-	struct peerlane_region *new = NULL;
+	struct peerlane_region *new;
 	int fd, ret;
 
 	pl_clear();
@@ -156,7 +156,7 @@ int peerlane_region_host(void *addr, size_t length, bool read_only,
 
 int peerlane_region_from_fd(int fd, struct peerlane_region **region)
 {
-	struct peerlane_region *new = NULL;
+	struct peerlane_region *new;
 	int ret;
 
 	pl_clear();
@@ -262,7 +262,7 @@ static int may_map(const struct peerlane_region *region, const char *what,
 
 int pl_region_map(struct peerlane_region *region, const char *what, void **addr)
 {
-	uint64_t length = 0;
+	uint64_t length;
 	void *map;
 	int ret;
 
