@@ -240,9 +240,26 @@ static int copy_records(const struct peerlane_list *args, const void *records,
 }
 
 /*
- * The room of the snapshot is what there is now, never what the caller says:
- * he may ask for 4 billion records.
+ * The room is for what there is now, not for what the caller has: he may say 4
+ * billion. Taken again if by then there was more, and he has room for it.
  */
+static void *snapshot(u32 limit, records_fn get, u32 size, u32 *room, u32 *count)
+{
+	void *records = NULL;
+
+	*count = get(NULL, 0);
+	do {
+		kvfree(records);
+		*room = min(limit, *count + *count / 8 + 16);
+		records = kvmalloc_array(max(*room, 1U), size,
+					 GFP_KERNEL_ACCOUNT);
+		if (!records)
+			return NULL;
+		*count = get(records, *room);
+	} while (*count > *room && *room < limit);
+	return records;
+}
+
 static int list(struct call *call, records_fn get, u32 size)
 {
 	struct peerlane_list *args = &call->args.list;
@@ -254,11 +271,9 @@ static int list(struct call *call, records_fn get, u32 size)
 		return peerlane_refuse(&call->msg, -EINVAL,
 				       "record_size %u, the first release has %u",
 				       args->record_size, size);
-	room = min(args->count, get(NULL, 0));
-	records = kvmalloc_array(max(room, 1U), size, GFP_KERNEL_ACCOUNT);
+	records = snapshot(args->count, get, size, &room, &count);
 	if (!records)
 		return -ENOMEM;
-	count = get(records, room);
 	if (count > room)
 		ret = -EMSGSIZE;
 	else
