@@ -324,17 +324,21 @@ static void kill_holders(struct peerlane_device *dev)
  */
 static void wait_for_holders(struct peerlane_device *dev)
 {
-	unsigned long start = jiffies, delay = 2 * HZ;
-	unsigned int kill = READ_ONCE(revoke_kill);
+	unsigned long start = jiffies, delay = 2 * HZ, left;
+	unsigned long kill = READ_ONCE(revoke_kill) * (unsigned long)HZ;
 
 	if (kill)
-		delay = min(delay, kill * HZ / 2 + 1);
+		delay = min(delay, kill);
 	while (!wait_event_timeout(dev->idle, !READ_ONCE(dev->holders), delay)) {
 		say_who_holds(dev);
-		if (kill && time_after(jiffies, start + kill * HZ))
+		delay = min(delay * 2, 60UL * HZ);
+		if (!kill)
+			continue;
+		left = kill - min(kill, jiffies - start);
+		if (left)
+			delay = min(delay, left);
+		else
 			kill_holders(dev);
-		else if (!kill)
-			delay = min(delay * 2, 60UL * HZ);
 	}
 }
 

@@ -98,10 +98,12 @@ static vm_fault_t map_fault(struct vm_fault *vmf)
 	struct window window = window_around(vma, addr);
 	int ret = -ENODEV;
 
-	peerlane_region_note_mapper(region);
 	down_read(&region->lock);
-	if (region->state == PEERLANE_STATE_ACTIVE)
+	if (region->state == PEERLANE_STATE_ACTIVE) {
+		/* Later comers get no page to pin: they must not be blamed. */
+		peerlane_region_note_mapper(region);
 		ret = insert_window(region, vma, addr, &window);
+	}
 	up_read(&region->lock);
 
 	trace_peerlane_fault(region, addr, window.pages, ret);
