@@ -129,12 +129,14 @@ static int region_alloc(struct call *call)
 		return peerlane_refuse(&call->msg, -EOPNOTSUPP,
 				       "only files of a device node take memory");
 	down_write(&region->lock);
-	if (region->state != PEERLANE_STATE_EMPTY)
+	if (region->state == PEERLANE_STATE_EMPTY)
+		ret = peerlane_region_fill(region, args->length, &call->msg);
+	else if (region->state == PEERLANE_STATE_ACTIVE)
 		ret = peerlane_refuse(&call->msg, -EBUSY,
 				      "region %llu has its memory already",
 				      region->id);
 	else
-		ret = peerlane_region_fill(region, args->length, &call->msg);
+		ret = peerlane_region_usable(region, &call->msg);
 	args->out_length = region->length;
 	args->out_id = region->id;
 	up_write(&region->lock);

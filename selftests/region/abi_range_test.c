@@ -197,7 +197,7 @@ static void a_revoked_region_is_gone(void)
 	CHECK_HAS(text, "revoked");
 	CHECK(map(fd, PAGE) == MAP_FAILED);
 	CHECK_INT(errno, ENODEV);
-	CHECK_INT(region_alloc(fd, PAGE), -EBUSY);
+	CHECK_INT(region_alloc(fd, PAGE), -ENODEV);
 	CHECK_INT(region_revoke(fd), -EBUSY);
 	CHECK(text[0]);
 	CHECK_INT(region_info(fd).out_caps, 0);
