@@ -18,7 +18,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all lib utils modules deps check check-style demo bench vm-shell
+.PHONY: all lib utils tests modules deps check check-style demo bench vm-shell
 .PHONY: install install-dkms-source dkms-install dkms-remove clean help
 
 all: lib utils modules
@@ -28,6 +28,10 @@ lib:
 
 utils: lib
 	@$(MAKE) -C utils OUT=$(BUILD)
+
+# Programs that run in the virtual machines.
+tests: lib
+	@for d in region verbs; do $(MAKE) -C selftests/$$d OUT=$(BUILD) || exit; done
 
 modules:
 	@scripts/build-module "$(KERNEL)" $(module-options)
@@ -50,8 +54,9 @@ bench: deps
 	@selftests/bench/run
 
 vm-shell: deps
-	@$(MAKE) lib utils
-	@selftests/vm/run --shell --nodes $(NODES) --kernel $(or $(KERNEL),6.12)
+	@$(MAKE) lib utils tests
+	@scripts/build-module "$(or $(KERNEL),6.12)"
+	@selftests/vm/shell --nodes $(NODES) --kernel $(or $(KERNEL),6.12) --bind
 
 install: lib utils
 	@$(MAKE) -C lib OUT=$(BUILD) DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) install
