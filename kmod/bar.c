@@ -139,11 +139,17 @@ static void bar_remove(struct pci_dev *pdev)
 /* A reset loses the contents and stops DMA in the middle. */
 static void bar_reset_prepare(struct pci_dev *pdev)
 {
-	peerlane_device_revoke_all(pci_get_drvdata(pdev));
+	peerlane_device_reset_begin(pci_get_drvdata(pdev));
+}
+
+static void bar_reset_done(struct pci_dev *pdev)
+{
+	peerlane_device_reset_end(pci_get_drvdata(pdev));
 }
 
 static const struct pci_error_handlers bar_errors = {
-	.reset_prepare = bar_reset_prepare,
+	.reset_prepare	= bar_reset_prepare,
+	.reset_done	= bar_reset_done,
 };
 
 static struct pci_driver bar_driver = {

@@ -92,6 +92,7 @@ static struct peerlane_device *device_alloc(const struct peerlane_device_args *a
 	dev->user_limit = READ_ONCE(user_limit);
 	if (args->pdev)
 		dev->pdev = pci_dev_get(args->pdev);
+	init_rwsem(&dev->wipe_lock);
 	mutex_init(&dev->lock);
 	INIT_LIST_HEAD(&dev->regions);
 	INIT_LIST_HEAD(&dev->node);
@@ -266,7 +267,7 @@ static struct peerlane_region *get_active(struct peerlane_device *dev)
 	return found;
 }
 
-void peerlane_device_revoke_all(struct peerlane_device *dev)
+static void revoke_all(struct peerlane_device *dev)
 {
 	struct peerlane_region *region;
 
@@ -275,6 +276,30 @@ void peerlane_device_revoke_all(struct peerlane_device *dev)
 		peerlane_region_revoke(region, NULL);
 		peerlane_region_put(region);
 	}
+}
+
+static void set_dead(struct peerlane_device *dev, bool dead)
+{
+	mutex_lock(&dev->lock);
+	dev->dead = dead;
+	mutex_unlock(&dev->lock);
+}
+
+void peerlane_device_reset_begin(struct peerlane_device *dev)
+{
+	set_dead(dev, true);
+	revoke_all(dev);
+	/* What is being wiped is wiped; what is not waits for the end. */
+	down_write(&dev->wipe_lock);
+}
+
+void peerlane_device_reset_end(struct peerlane_device *dev)
+{
+	mutex_lock(&dev->lock);
+	bitmap_fill(dev->pool.dirty, dev->pool.units);
+	mutex_unlock(&dev->lock);
+	up_write(&dev->wipe_lock);
+	set_dead(dev, false);
 }
 
 static struct peerlane_region *get_first(struct peerlane_device *dev)
@@ -349,10 +374,8 @@ void peerlane_device_destroy(struct peerlane_device *dev)
 	mutex_unlock(&devices_lock);
 	cdev_device_del(&dev->cdev, &dev->dev);
 
-	mutex_lock(&dev->lock);
-	dev->dead = true;
-	mutex_unlock(&dev->lock);
-	peerlane_device_revoke_all(dev);
+	set_dead(dev, true);
+	revoke_all(dev);
 	wait_for_holders(dev);
 
 	peerlane_pages_unmap(dev);

@@ -68,7 +68,7 @@ const struct peerlane_region_kind peerlane_kind_pool = {
 static int refuse_removed(const struct peerlane_device *dev,
 			  struct peerlane_msg *msg)
 {
-	return peerlane_refuse(msg, -ENODEV, "%s is being removed",
+	return peerlane_refuse(msg, -ENODEV, "%s is being removed or reset",
 			       peerlane_device_name(dev));
 }
 
@@ -87,6 +87,33 @@ static int check_length(const struct peerlane_device *dev, u64 length,
 				       peerlane_device_name(dev), dev->size,
 				       length);
 	return 0;
+}
+
+/* No reset comes between the wiping and the listing, or it is refused. */
+static int take_pool(struct peerlane_region *region, u64 length, u64 span,
+		     struct peerlane_msg *msg)
+{
+	struct peerlane_device *dev = region->dev;
+	int ret;
+
+	down_read(&dev->wipe_lock);
+	ret = peerlane_pool_alloc(dev, span, &region->offset, msg);
+	if (ret) {
+		up_read(&dev->wipe_lock);
+		return ret;
+	}
+	region->length = PAGE_ALIGN(length);
+	region->span = span;
+	ret = peerlane_device_attach(dev, region);
+	up_read(&dev->wipe_lock);
+	if (!ret)
+		return 0;
+
+	peerlane_pool_free(dev, region->offset, span);
+	region->length = 0;
+	region->span = 0;
+	region->offset = 0;
+	return refuse_removed(dev, msg);
 }
 
 int peerlane_region_fill(struct peerlane_region *region, u64 length,
@@ -108,23 +135,11 @@ int peerlane_region_fill(struct peerlane_region *region, u64 length,
 			      READ_ONCE(dev->user_limit), msg);
 	if (ret)
 		goto err_unhold;
-	ret = peerlane_pool_alloc(dev, span, &region->offset, msg);
+	ret = take_pool(region, length, span, msg);
 	if (ret)
 		goto err_uncharge;
-	region->length = PAGE_ALIGN(length);
-	region->span = span;
-	ret = peerlane_device_attach(dev, region);
-	if (ret) {
-		refuse_removed(dev, msg);
-		goto err_free;
-	}
 	return 0;
 
-err_free:
-	peerlane_pool_free(dev, region->offset, span);
-	region->length = 0;
-	region->span = 0;
-	region->offset = 0;
 err_uncharge:
 	peerlane_uncharge(dev, region->uid, span);
 err_unhold:

@@ -24,7 +24,8 @@
  *
  * Lock order, outermost first
  * ---------------------------
- *   mmap_lock -> region->lock -> device->lock -> mappers_lock
+ *   mmap_lock -> region->lock -> device->wipe_lock -> device->lock ->
+ *   mappers_lock
  *   devices_lock -> device->lock; charge_lock: leaf
  *   region->lock -> exports_lock -> dma_resv, under which nothing of ours
  *   is taken. Revocation takes exports_lock without region->lock.
@@ -117,9 +118,11 @@ struct peerlane_device {
 	struct dev_pagemap pgmap;
 	struct list_head node;		/* devices_lock */
 
+	/* for read: wiping; for write: a reset, which undoes that */
+	struct rw_semaphore wipe_lock;
 	struct mutex lock;
 	/* protected by lock */
-	bool dead;
+	bool dead;			/* or in a reset */
 	struct peerlane_pool pool;
 	struct list_head regions;	/* that hold memory */
 	unsigned int holders;		/* those, and some being made */
@@ -144,8 +147,12 @@ int peerlane_devices_init(void);
 void peerlane_devices_exit(void);
 struct peerlane_device *peerlane_device_create(const struct peerlane_device_args *args,
 					       struct peerlane_msg *msg);
-/* Unpublish, revoke all regions. May sleep; does not wait for pins. */
-void peerlane_device_revoke_all(struct peerlane_device *dev);
+/*
+ * A reset lies between these two. Regions are revoked, new ones refused; after
+ * it no memory is known to be zero. May sleep; does not wait for pins.
+ */
+void peerlane_device_reset_begin(struct peerlane_device *dev);
+void peerlane_device_reset_end(struct peerlane_device *dev);
 /* Unpublish, revoke, wait until every pin is gone, free. */
 void peerlane_device_destroy(struct peerlane_device *dev);
 static inline const char *peerlane_device_name(const struct peerlane_device *dev)
@@ -180,7 +187,10 @@ bool peerlane_device_present(const struct peerlane_device *dev);
 
 int peerlane_pool_init(struct peerlane_pool *pool, u64 size);
 void peerlane_pool_fini(struct peerlane_pool *pool);
-/* Contiguous, zeroed. device->lock is not held: wiping takes long. */
+/*
+ * Contiguous, zeroed. device->lock is not held, as wiping takes long;
+ * device->wipe_lock is, for read.
+ */
 int peerlane_pool_alloc(struct peerlane_device *dev, u64 span, u64 *offset,
 			struct peerlane_msg *msg);
 /* Wipes when the device is there, then frees. */

@@ -3,10 +3,11 @@
  * The allocation units of a device: first fit of contiguous 2 MiB units.
  *
  * A unit is wiped when it is given back and again before it is given out if it
- * was not: after bind (what firmware or an earlier driver left there), or when
- * the device was absent at the time.
+ * was not: after bind (what firmware or an earlier driver left there), after a
+ * reset, or when the device was absent at the time.
  */
 #include <linux/bitmap.h>
+#include <linux/rwsem.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -70,6 +71,7 @@ int peerlane_pool_alloc(struct peerlane_device *dev, u64 span, u64 *offset,
 				       "%s has no free range of %llu bytes (%llu bytes are free, perhaps in pieces)",
 				       peerlane_device_name(dev), span, free);
 
+	lockdep_assert_held_read(&dev->wipe_lock);
 	/* The units are ours, so their dirty bits change by nobody else. */
 	for (unit = first; unit < first + units; unit++)
 		if (test_bit(unit, pool->dirty))
@@ -88,8 +90,10 @@ void peerlane_pool_free(struct peerlane_device *dev, u64 offset, u64 span)
 	unsigned long first = offset >> PEERLANE_UNIT_SHIFT;
 	unsigned long units = span >> PEERLANE_UNIT_SHIFT;
 	unsigned long unit;
-	bool wiped = peerlane_device_present(dev);
+	bool wiped;
 
+	down_read(&dev->wipe_lock);
+	wiped = peerlane_device_present(dev);
 	for (unit = first; wiped && unit < first + units; unit++)
 		wipe_unit(dev, unit);
 
@@ -99,4 +103,5 @@ void peerlane_pool_free(struct peerlane_device *dev, u64 offset, u64 span)
 	bitmap_clear(pool->used, first, units);
 	pool->free += units;
 	mutex_unlock(&dev->lock);
+	up_read(&dev->wipe_lock);
 }
