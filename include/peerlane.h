@@ -295,6 +295,7 @@ peerlane_region_gpu_offset(const struct peerlane_region *region);
  * peerlane_region_from_fd() - a region received from another process
  * @fd: region file; owned by the region from then on (not on failure), and
  *	made close-on-exec
+ * @region: set
  *
  * Return: 0; -EBADF not a region.
  */
@@ -332,6 +333,7 @@ PEERLANE_API int peerlane_region_map(struct peerlane_region *region,
 
 /**
  * peerlane_region_unmap() - end the mapping; 0 also when there is none
+ * @region: stays usable
  *
  * Host pages stay mapped.
  */
@@ -339,6 +341,7 @@ PEERLANE_API int peerlane_region_unmap(struct peerlane_region *region);
 
 /**
  * peerlane_region_export() - a dma-buf of a part of the region
+ * @region: stays usable
  * @offset: page-aligned
  * @length: page-aligned
  * @revocable_only: refuse importers that cannot let go
@@ -355,6 +358,7 @@ PEERLANE_API int peerlane_region_export(const struct peerlane_region *region,
 
 /**
  * peerlane_region_revoke() - cut every user of the region, this one too
+ * @region: is still to be freed
  *
  * The mapping stays where it is and gives SIGBUS. Return: 0; -EBUSY revoked
  * already; -ENODATA empty.
@@ -392,6 +396,7 @@ PEERLANE_API int peerlane_region_reg_mr(struct peerlane_region *region,
  * peerlane_copy_to() - CPU copy into device memory
  * @dst: in a region's mapping
  * @src: host memory; must not overlap
+ * @length: bytes, of any alignment; may be 0
  *
  * Wide non-temporal stores; a store fence has been issued on return, so a later
  * doorbell write is ordered after the data.
@@ -400,7 +405,9 @@ PEERLANE_API void peerlane_copy_to(void *dst, const void *src, size_t length);
 
 /**
  * peerlane_copy_from() - CPU copy out of device memory
+ * @dst: host memory; must not overlap
  * @src: in a region's mapping
+ * @length: bytes, of any alignment; may be 0
  *
  * Wide streaming loads, as write-combining memory is uncached for loads. A load
  * fence is issued first: what the device has now is read.
@@ -426,9 +433,16 @@ PEERLANE_API int peerlane_region_read_file(struct peerlane_region *region,
 					   size_t *done);
 
 /**
- * peerlane_region_write_file() - the same in the other direction
+ * peerlane_region_write_file() - the region's bytes straight into a file
+ * @region: has PEERLANE_CAN_DIRECT_IO
+ * @offset: in the region; multiple of the file's block size
+ * @fd: opened with O_DIRECT
+ * @file_offset: multiple of the block size
+ * @length: bytes
+ * @done: set to the bytes written, less than @length when the file system is
+ *	full
  *
- * @done may be less than @length when the file system is full.
+ * Return: as peerlane_region_read_file().
  */
 PEERLANE_API int peerlane_region_write_file(struct peerlane_region *region,
 					    uint64_t offset, int fd,

@@ -46,6 +46,12 @@ struct verbs {
 
 /**
  * struct request - one call of peerlane_region_reg_mr()
+ * @region: as given, like the next four
+ * @pd: as given
+ * @offset: as given
+ * @length: as given
+ * @access: as given
+ * @verbs: libibverbs
  * @reasons: each way that failed and why
  * @used: length of @reasons
  * @err: errno of the first way that failed for another reason than not being
