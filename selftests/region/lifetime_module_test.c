@@ -20,7 +20,7 @@ static int unload(void)
 
 static int load(void)
 {
-	const char *path = getenv("RIG_MODULE"), *params = getenv("RIG_PARAMS");
+	const char *path = getenv("MODULE"), *params = getenv("MODULE_PARAMS");
 	int fd = open(path ? path : "", O_RDONLY | O_CLOEXEC), ret = 0;
 
 	if (fd < 0)
@@ -34,7 +34,12 @@ static int load(void)
 /* The devices are bound by driver_override as soon as there is a driver. */
 static void reload(void)
 {
-	CHECK_INT(load(), 0);
+	int ret = load();
+
+	if (!CHECK_INT(ret, 0)) {
+		printf("Bail out! the module cannot be loaded again\n");
+		exit(1);
+	}
 	CHECK(WAIT_FOR(has_node("gpu0") && has_node("gpu1"), LONG));
 }
 

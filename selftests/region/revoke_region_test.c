@@ -182,11 +182,12 @@ static void poll_wakes(void)
 /* ---- pins ---- */
 
 /* Everything that is free is taken; none of it lies in [from, from + UNIT * n). */
-static void check_not_given(uint64_t from, uint64_t length)
+static void check_not_given(uint64_t from, uint64_t length, uint64_t left)
 {
-	uint64_t left = bytes_free(), offset;
 	int fds[128], n = 0;
+	uint64_t offset;
 
+	CHECK(WAIT_FOR(bytes_free() == left, LIMBO_SECONDS));
 	while (left >= UNIT && n < 128) {
 		fds[n] = new_region(UNIT);
 		if (!CHECK(fds[n] >= 0))
@@ -200,6 +201,12 @@ static void check_not_given(uint64_t from, uint64_t length)
 		close(fds[--n]);
 }
 
+static void touches_too_late(int sock)
+{
+	CHECK_INT(touch(inherited, true), SIGBUS);
+	say(sock);
+}
+
 static void limbo(void)
 {
 	struct peerlane_region_record record = {};
@@ -209,6 +216,7 @@ static void limbo(void)
 	struct peerlane_region_info info = region_info(fd);
 	uint64_t free = bytes_free();
 	struct ibv_mr *mr;
+	struct peer peer;
 	struct rdma rdma;
 
 	rdma_open(&rdma);
@@ -229,10 +237,18 @@ static void limbo(void)
 	CHECK(device_record("gpu0", &device));
 	CHECK_INT(device.bytes_limbo, LENGTH);
 	CHECK_INT(region_revoke(fd), -EBUSY);
-	check_not_given(info.out_dev_offset, LENGTH);
+	check_not_given(info.out_dev_offset, LENGTH, free);
 	/* No new pin on it. */
 	CHECK(!rdma_reg(&rdma, at, UNIT) && errno == EFAULT);
 	CHECK(!rdma_reg(&rdma, at + UNIT, UNIT) && errno == EFAULT);
+
+	/* Who only finds it gone has pinned nothing. */
+	inherited = at;
+	peer_start(&peer, touches_too_late);
+	CHECK(hear(peer.sock));
+	peer_end(&peer);
+	CHECK(region_record(info.out_id, &record));
+	CHECK_INT(record.mapper_pid, getpid());
 
 	/* Nobody is left but the pin. */
 	close(import);
@@ -243,11 +259,11 @@ static void limbo(void)
 		       record.state == PEERLANE_STATE_LIMBO, LIMBO_SECONDS));
 	CHECK_INT(record.pinned_units, 2);
 	CHECK_INT(record.mapper_pid, getpid());
-	check_not_given(info.out_dev_offset, LENGTH);
+	check_not_given(info.out_dev_offset, LENGTH, free);
 
 	CHECK_INT(ibv_dereg_mr(mr), 0);
 	CHECK(WAIT_FOR(!region_record(info.out_id, &record), LIMBO_SECONDS));
-	CHECK_INT(bytes_free(), free + LENGTH);
+	CHECK(WAIT_FOR(bytes_free() == free + LENGTH, LIMBO_SECONDS));
 	rdma_close(&rdma);
 }
 
