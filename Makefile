@@ -79,7 +79,7 @@ clean:
 help:
 	@echo 'make                       library, command, and module for the running kernel'
 	@echo 'make modules KERNEL=6.1    module for stock Debian 6.1 or 6.12, or KERNEL=<build folder>'
-	@echo '                           W=1 C=2: more warnings, sparse'
+	@echo '                           C=2: with sparse'
 	@echo 'make lib | utils           the library | the command'
 	@echo 'make deps                  install what building and testing need (apt)'
 	@echo 'make check                 all tests; the last line is the verdict'
