@@ -27,9 +27,10 @@ for _ in {1..50}; do
 	sleep 0.1
 done
 
-build_programs
+build_programs || exit 1
 failed=0
-for program in "${@:-library}"; do
+[ $# -gt 0 ] || set -- library fileio
+for program in "$@"; do
 	timeout 200 "$tools/$program" || failed=1
 done
 exit "$failed"

@@ -11,23 +11,21 @@ set -uo pipefail
 # shellcheck source=guest.sh
 . "${BASH_SOURCE[0]%/*}/guest.sh"
 
-# pid, comm and length of the only region that a program maps
+# pid and length of the region that a program opened
 region_of() {
-	peerlane -j region list | python3 -c '
-import json, sys
-for region in json.load(sys.stdin):
-    if sys.argv[1] in (region.get("comm"), region.get("mapper_comm")):
-        print(region["pid"], region["length"])' "$1"
+	peerlane -j region list | tr '{' '\n' | grep "\"comm\": *\"$1\"" |
+		sed -n 's/.*"length": *\([0-9]*\).*"pid": *\([0-9]*\).*/\2 \1/p' | head -n 1
 }
 
+# shows_while_it_runs NAME JOB LOG
 shows_while_it_runs() {
-	local name=$1 log=$2 pid length try
-	for ((try = 0; try < 100; try++)); do
-		read -r pid length < <(region_of "$name") && break
-		sleep 0.3
+	local pid='' length=''
+	while kill -0 "$2" 2>/dev/null; do
+		read -r pid length < <(region_of "$1") && break
+		sleep 0.2
 	done
-	echo "region list: pid ${pid:-none}, $length bytes" >>"$log"
-	[ "$(<"/proc/$pid/comm")" = "$name" ] && [ "$length" -ge 65536 ]
+	echo "region list: pid ${pid:-none}, ${length:-no} bytes" >>"$3"
+	[ -n "$pid" ] && [ "$(<"/proc/$pid/comm")" = "$1" ] && [ "$length" -ge 65536 ]
 }
 
 region_list_is_empty() {
@@ -51,9 +49,9 @@ test_perftest() {
 
 test_region_list() {
 	local log=/tmp/list.$NODE job
-	perftest "$log" ib_write_bw -s 65536 -D 8 --mmap=/dev/peerlane/gpu0 &
+	perftest "$log" ib_write_bw -s 65536 -D 15 --mmap=/dev/peerlane/gpu0 &
 	job=$!
-	shows_while_it_runs ib_write_bw "$log.list"
+	shows_while_it_runs ib_write_bw "$job" "$log.list"
 	result $? "region list shows the process while it runs" "$log.list"
 	wait "$job"
 	result $? "and it is not disturbed" "$log"
@@ -92,7 +90,7 @@ cases=(
 	cmp_swap:8:bar+128:bar+2097152
 )
 
-build_programs
+build_programs || exit 1
 plan 7
 test_perftest
 test_region_list
