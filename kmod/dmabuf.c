@@ -27,7 +27,7 @@
 
 PEERLANE_IMPORT_NS(DMA_BUF);
 
-/* Importers' work in flight at revocation; they map nothing new meanwhile. */
+/* For importers' work in flight at revocation, of all exports together. */
 #define FENCE_TIMEOUT_MS	5000
 
 struct export {
@@ -41,9 +41,7 @@ struct export {
 	u32 flags;			/* PEERLANE_EXPORT_* */
 
 	struct list_head node;		/* region->exports_lock */
-	/* protected by dmabuf->resv */
-	bool revoked;
-	unsigned int pins;
+	bool revoked;			/* dmabuf->resv */
 };
 
 /* What map_dma_buf() hands out. */
@@ -137,19 +135,13 @@ static int export_pin(struct dma_buf_attachment *attach)
 	dma_resv_assert_held(attach->dmabuf->resv);
 	if (export->revoked)
 		return -ENODEV;
-	export->pins++;
 	trace(export, "pin", attach);
 	return 0;
 }
 
 static void export_unpin(struct dma_buf_attachment *attach)
 {
-	struct export *export = attach->dmabuf->priv;
-
-	dma_resv_assert_held(attach->dmabuf->resv);
-	if (!WARN_ON_ONCE(!export->pins))
-		export->pins--;
-	trace(export, "unpin", attach);
+	trace(attach->dmabuf->priv, "unpin", attach);
 }
 
 /* ---- mapping ---- */
@@ -280,7 +272,6 @@ static void export_release(struct dma_buf *dmabuf)
 	mutex_lock(&region->exports_lock);
 	list_del(&export->node);
 	mutex_unlock(&region->exports_lock);
-	WARN_ON_ONCE(export->pins);
 
 	trace(export, "release", NULL);
 	iput(export->inode);
@@ -369,7 +360,7 @@ struct dma_buf *peerlane_dmabuf_export(struct peerlane_region *region,
 	return dmabuf;
 }
 
-static void revoke(struct export *export)
+static void take_away(struct export *export)
 {
 	struct dma_resv *resv = export->dmabuf->resv;
 
@@ -377,29 +368,38 @@ static void revoke(struct export *export)
 	export->revoked = true;
 	peerlane_dma_buf_invalidate(export->dmabuf);
 	dma_resv_unlock(resv);
-
 	unmap_mapping_range(export->inode->i_mapping, 0, 0, 1);
-	/*
-	 * Most importers need their own work to end before they unmap. What
-	 * takes longer is limbo's to wait for.
-	 */
-	dma_resv_wait_timeout(resv, DMA_RESV_USAGE_BOOKKEEP, false,
-			      msecs_to_jiffies(FENCE_TIMEOUT_MS));
 	trace(export, "revoke", NULL);
 }
 
+/* Returns what is left of @timeout, in jiffies. */
+static unsigned long wait_for_work(struct export *export, unsigned long timeout)
+{
+	long left = dma_resv_wait_timeout(export->dmabuf->resv,
+					  DMA_RESV_USAGE_BOOKKEEP, false,
+					  timeout);
+
+	return max(left, 0L);
+}
+
 /*
+ * Most importers need their own work to end before they unmap, so wait a little
+ * for it. What takes longer is limbo's to wait for.
+ *
  * No file reference is taken: it may be 0 already. A dma-buf on the list is
  * there all the same, as its release waits for exports_lock, and we hold its
  * inode ourselves, which its dentry has dropped by then.
  */
 void peerlane_dmabuf_revoke(struct peerlane_region *region)
 {
+	unsigned long timeout = msecs_to_jiffies(FENCE_TIMEOUT_MS);
 	struct export *export;
 
 	WARN_ON_ONCE(READ_ONCE(region->state) == PEERLANE_STATE_ACTIVE);
 	mutex_lock(&region->exports_lock);
 	list_for_each_entry(export, &region->exports, node)
-		revoke(export);
+		take_away(export);
+	list_for_each_entry(export, &region->exports, node)
+		timeout = wait_for_work(export, timeout);
 	mutex_unlock(&region->exports_lock);
 }

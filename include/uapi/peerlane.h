@@ -246,7 +246,9 @@ struct peerlane_region_export {
  *
  * Returns once no CPU mapping is left and importers were told; MRs and DMA
  * mappings that cannot be cut keep the memory in limbo, never in another's
- * hands. EBUSY: revoked already. ENODATA: the region is empty.
+ * hands. The CPU mappings of an imported dma-buf are its exporter's: revoking
+ * the import makes no new ones and leaves those that are there. EBUSY: revoked
+ * already. ENODATA: the region is empty.
  */
 struct peerlane_region_revoke {
 	__u32 size;

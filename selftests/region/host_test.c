@@ -35,7 +35,7 @@ static bool wait_pinned(long kib)
 {
 	int ms;
 
-	for (ms = 0; ms < 5000 && pinned() != kib; ms += 10)
+	for (ms = 0; ms < 30000 && pinned() != kib; ms += 10)
 		sleep_ms(10);
 	return pinned() == kib;
 }
@@ -431,7 +431,7 @@ static void a_kill_ends_pinning(void)
 	kill(child, SIGKILL);
 	waitpid(child, &status, 0);
 	CHECK(WIFSIGNALED(status));
-	for (ms = 0; ms < 5000 && count_regions(); ms += 10)
+	for (ms = 0; ms < 30000 && count_regions(); ms += 10)
 		sleep_ms(10);
 	CHECK_INT(count_regions(), 0);
 }

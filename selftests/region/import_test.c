@@ -82,7 +82,7 @@ static bool wait_no_foreign(void)
 {
 	int ms;
 
-	for (ms = 0; ms < 5000 && live_foreign(); ms += 10)
+	for (ms = 0; ms < 30000 && live_foreign(); ms += 10)
 		sleep_ms(10);
 	return !live_foreign();
 }

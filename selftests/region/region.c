@@ -13,7 +13,7 @@
 
 #include "region.h"
 
-#define WAIT_MS		5000
+#define WAIT_MS		30000	/* emulated, and the machine is shared */
 #define STEP_MS		10
 
 char why[PEERLANE_MSG_MAX];

@@ -41,7 +41,7 @@ uint64_t bytes_limbo(void);
 /* The physical address of gpu0's memory. */
 uint64_t device_phys(void);
 
-/* Things that end in a workqueue: within 5 s. */
+/* Things that end in a workqueue: within 30 s. */
 bool wait_free(uint64_t bytes);
 bool wait_state(int fd, uint32_t state);
 bool wait_exports(int fd, uint32_t exports);
