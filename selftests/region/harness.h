@@ -389,6 +389,22 @@ static inline void announce(const char *name)
 	fclose(log);
 }
 
+/* A number that was reserved and never given back is in no list of files. */
+static inline int reserved_files(void)
+{
+	int fd, reserved = 0;
+
+	for (fd = 0; fd < 64; fd++) {
+		if (fcntl(fd, F_GETFD) >= 0)
+			continue;
+		if (dup2(STDOUT_FILENO, fd) == fd)
+			close(fd);
+		else
+			reserved += errno == EBUSY;
+	}
+	return reserved;
+}
+
 static inline int harness_run(const struct tap_case *cases, size_t count)
 {
 	size_t i, failed = 0;
@@ -404,6 +420,7 @@ static inline int harness_run(const struct tap_case *cases, size_t count)
 		announce(cases[i].name);
 		cases[i].run();
 		CHECK_INT(tap_open_files(), files);
+		CHECK_INT(reserved_files(), 0);
 		check_residue(&before);
 		printf("%sok %zu - %s", tap.bad ? "not " : "", i + 1,
 		       cases[i].name);
