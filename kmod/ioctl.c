@@ -456,8 +456,10 @@ static long run(struct call *call, const struct command *command)
 {
 	int ret = read_args(call, command);
 
-	if (ret)	/* no header to trust, so no text either */
-		return ret;
+	if (ret)	/* no header to trust, so the text is only traced */
+		return peerlane_refuse(NULL, ret,
+				       "command %u with a struct of %u bytes",
+				       _IOC_NR(command->cmd), call->user_size);
 	ret = check_hdr(call, command);
 	if (!ret)
 		ret = command->handler(call);
