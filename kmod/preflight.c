@@ -17,6 +17,7 @@
 #include <linux/pci.h>
 #include <linux/string.h>
 
+#include "compat.h"
 #include "peerlane.h"
 
 static bool p2p_across_host_bridges;
