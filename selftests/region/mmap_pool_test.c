@@ -99,6 +99,12 @@ static void a_range_has_to_be_in_one_piece(void)
 	close(fd);
 }
 
+/* What was closed comes back a little later. */
+static bool has_region(int *fd, uint64_t length)
+{
+	return CHECK(WAIT_FOR((*fd = new_region(length)) >= 0, LIMBO_SECONDS));
+}
+
 static void regions_never_overlap(void)
 {
 	enum { N = 12 };
@@ -112,10 +118,7 @@ static void regions_never_overlap(void)
 		i = round * 7 % N;
 		if (fds[i] >= 0)
 			close(fds[i]);
-		/* What was closed comes back a little later. */
-		if (!CHECK(WAIT_FOR((fds[i] = new_region(sizes[round % 5] *
-							 UNIT)) >= 0,
-				    LIMBO_SECONDS)))
+		if (!has_region(&fds[i], sizes[round % 5] * UNIT))
 			continue;
 		info[i] = region_info(fds[i]);
 		for (j = 0; j < N; j++)
