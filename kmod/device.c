@@ -318,7 +318,7 @@ static struct peerlane_region *get_first(struct peerlane_device *dev)
 static void say_who_holds(struct peerlane_device *dev)
 {
 	struct peerlane_region *region = get_first(dev);
-	char mappers[128];
+	char mappers[PEERLANE_MAPPERS * 40];
 
 	if (!region)
 		return;

@@ -144,7 +144,13 @@ int peerlane_map_vma(struct peerlane_region *region, struct vm_area_struct *vma)
 				       "mmap of [%llu, %llu) is beyond the region's %llu bytes",
 				       offset, offset + length, region->length);
 
-	peerlane_vm_flags_set(vma, VM_MIXEDMAP | VM_DONTEXPAND | VM_DONTDUMP);
+	/*
+	 * WIPEONFORK: a child gets the mapping, but fills its own page tables
+	 * by faults. So it is known as a mapper before it can pin, and fork()
+	 * does not copy a PTE for each page of a large region.
+	 */
+	peerlane_vm_flags_set(vma, VM_MIXEDMAP | VM_DONTEXPAND | VM_DONTDUMP |
+			      VM_WIPEONFORK);
 	if (region->dev->memtype == PEERLANE_MEMTYPE_WC)
 		vma->vm_page_prot = pgprot_writecombine(vma->vm_page_prot);
 	vma->vm_private_data = region;

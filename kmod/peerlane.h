@@ -273,6 +273,7 @@ struct peerlane_region {
 	spinlock_t mappers_lock;
 	struct peerlane_mapper mappers[PEERLANE_MAPPERS];	/* mappers_lock */
 	unsigned int next_mapper;				/* mappers_lock */
+	unsigned int last_mapper;				/* mappers_lock */
 
 	wait_queue_head_t wait;		/* poll(): revoked */
 	struct delayed_work limbo;

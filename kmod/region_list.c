@@ -54,9 +54,34 @@ static bool known_mapper(const struct peerlane_region *region,
 	return false;
 }
 
+static bool is_alive(struct pid *tgid)
+{
+	bool alive;
+
+	rcu_read_lock();
+	alive = pid_task(tgid, PIDTYPE_TGID);
+	rcu_read_unlock();
+	return alive;
+}
+
+/* A free one, else of one who has ended, else in turn. */
+static struct peerlane_mapper *pick_slot(struct peerlane_region *region)
+{
+	int i;
+
+	for (i = 0; i < PEERLANE_MAPPERS; i++)
+		if (!region->mappers[i].tgid)
+			return &region->mappers[i];
+	for (i = 0; i < PEERLANE_MAPPERS; i++)
+		if (!is_alive(region->mappers[i].tgid))
+			return &region->mappers[i];
+	return &region->mappers[region->next_mapper++ % PEERLANE_MAPPERS];
+}
+
 /*
  * Pins carry no owner. Whoever mapped or faulted may have pinned, also when he
- * has unmapped since: so an entry stays until others push it out.
+ * has unmapped since: so an entry stays until others push it out. Children that
+ * come and go, as workers do, do not push out a parent who has pinned.
  */
 void peerlane_region_note_mapper(struct peerlane_region *region)
 {
@@ -65,7 +90,8 @@ void peerlane_region_note_mapper(struct peerlane_region *region)
 
 	spin_lock(&region->mappers_lock);
 	if (!known_mapper(region, tgid)) {
-		slot = &region->mappers[region->next_mapper++ % PEERLANE_MAPPERS];
+		slot = pick_slot(region);
+		region->last_mapper = slot - region->mappers;
 		old = slot->tgid;
 		slot->tgid = get_pid(tgid);
 		get_task_comm(slot->comm, current->group_leader);
@@ -114,8 +140,8 @@ static void record_mapper(struct peerlane_region *region,
 	const struct peerlane_mapper *last;
 
 	spin_lock(&region->mappers_lock);
-	last = &region->mappers[(region->next_mapper - 1) % PEERLANE_MAPPERS];
-	if (region->next_mapper) {
+	last = &region->mappers[region->last_mapper];
+	if (last->tgid) {
 		record->mapper_pid = pid_vnr(last->tgid);
 		memcpy(record->mapper_comm, last->comm,
 		       sizeof(record->mapper_comm));
