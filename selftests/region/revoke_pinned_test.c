@@ -106,6 +106,93 @@ static void memory_region_alone(void)
 	close(log);
 }
 
+/* ---- as many as are remembered ---- */
+
+#define MAPPERS 8
+
+static char *crowd;
+
+static void touches(int sock)
+{
+	prctl(PR_SET_NAME, "one of many men");
+	CHECK_INT(touch(crowd, true), 0);
+	stepped(sock);
+}
+
+static void names_all_mappers(void)
+{
+	int fd = new_region(LENGTH), log = log_open(), ends[2], i;
+	struct peer peer[MAPPERS - 1];
+	struct log_line line = {};
+	struct iovec iov;
+	char name[32];
+
+	crowd = map(fd, LENGTH);
+	iov = (struct iovec) { crowd, PAGE };
+	CHECK_INT(pipe2(ends, O_CLOEXEC), 0);
+	CHECK_INT(vmsplice(ends[1], &iov, 1, 0), PAGE);
+	for (i = 0; i < MAPPERS - 1; i++) {
+		peer_start(&peer[i], touches);
+		CHECK(hear(peer[i].sock));
+	}
+	unbind_begin("gpu0");
+	CHECK(log_find(log, "removal waits for", LONG, &line));
+	CHECK_HAS(line.text, log_name());
+	for (i = 0; i < MAPPERS - 1; i++) {
+		snprintf(name, sizeof(name), "[%d]", peer[i].pid);
+		CHECK_HAS(line.text, name);
+		/* fork() handed down the pipe, and so the page. */
+		say(peer[i].sock);
+		peer_end(&peer[i]);
+	}
+	close(ends[0]);
+	close(ends[1]);
+	check_ends();
+	rebind();
+	munmap(crowd, LENGTH);
+	close(fd);
+	close(log);
+}
+
+static void touches_and_ends(int sock)
+{
+	CHECK_INT(touch(crowd, true), 0);
+	say(sock);
+}
+
+/* Workers come and go; who started and outlives them is the one to ask. */
+static void names_parent_of_many(void)
+{
+	int fd = new_region(LENGTH), log = log_open(), ends[2], i;
+	uint64_t id = region_info(fd).out_id;
+	struct peerlane_region_record record = {};
+	struct log_line line = {};
+	struct peer peer;
+	struct iovec iov;
+
+	crowd = map(fd, LENGTH);
+	iov = (struct iovec) { crowd, PAGE };
+	CHECK_INT(pipe2(ends, O_CLOEXEC), 0);
+	CHECK_INT(vmsplice(ends[1], &iov, 1, 0), PAGE);
+	for (i = 0; i < 2 * MAPPERS; i++) {
+		peer_start(&peer, touches_and_ends);
+		CHECK(hear(peer.sock));
+		CHECK(region_record(id, &record));
+		CHECK_INT(record.mapper_pid, peer.pid);
+		peer_end(&peer);
+	}
+	unbind_begin("gpu0");
+	CHECK(log_find(log, "removal waits for", LONG, &line));
+	CHECK_HAS(line.text, log_name());
+	close(ends[0]);
+	close(ends[1]);
+	check_ends();
+	rebind();
+	munmap(crowd, LENGTH);
+	close(fd);
+	close(log);
+}
+
 /* Without RDMA: a page of it lies in a pipe. */
 static void page_in_a_pipe(void)
 {
@@ -169,6 +256,56 @@ static void killed_holder(void)
 	close(log);
 }
 
+static void pins_inherited(int sock)
+{
+	struct rdma rdma;
+
+	prctl(PR_SET_PDEATHSIG, 0);	/* it outlives its parent */
+	rdma_open(&rdma);
+	CHECK(rdma_reg(&rdma, crowd, LENGTH));
+	say(sock);
+	for (;;)
+		pause();
+}
+
+static void makes_child_that_pins(int sock)
+{
+	int fd = new_region(LENGTH);
+	struct peer peer;
+
+	crowd = map(fd, LENGTH);
+	fill(crowd, LENGTH, 0x4000);	/* every page is there to inherit */
+	peer_start(&peer, pins_inherited);
+	CHECK(hear(peer.sock));
+	say(sock);
+}
+
+static void set_kill(const char *seconds)
+{
+	CHECK_INT(write_text(PARAMETERS "revoke_kill", seconds), 0);
+}
+
+/* Of two that map it the one is gone, and the other need not fault to pin. */
+static void kills_child_that_pins(void)
+{
+	struct peer peer;
+	int status = 0;
+
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	peer_start(&peer, makes_child_that_pins);
+	CHECK(hear(peer.sock));
+	peer_end(&peer);
+	set_kill("1");
+	unbind_begin("gpu0");
+	check_ends();
+	set_kill("0");
+	CHECK(WAIT_FOR(waitpid(-1, &status, WNOHANG) > 0, LONG));
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	prctl(PR_SET_CHILD_SUBREAPER, 0);
+	rebind();
+	check_fresh(LENGTH);
+}
+
 static void holds_other_device(int sock)
 {
 	char *at;
@@ -180,11 +317,6 @@ static void holds_other_device(int sock)
 	fill(at, UNIT, 7);
 	stepped(sock);
 	CHECK_INT(differs(at, UNIT, 7), -1);
-}
-
-static void set_kill(const char *seconds)
-{
-	CHECK_INT(write_text(PARAMETERS "revoke_kill", seconds), 0);
 }
 
 /* The parameter ends who holds it, and nobody else. */
@@ -257,9 +389,12 @@ static void other_device_goes(void)
 static const struct tap_case cases[] = {
 	TAP_CASE(memory_region),
 	TAP_CASE(memory_region_alone),
+	TAP_CASE(names_all_mappers),
+	TAP_CASE(names_parent_of_many),
 	TAP_CASE(page_in_a_pipe),
 	TAP_CASE(killed_holder),
 	TAP_CASE(kills_holder),
+	TAP_CASE(kills_child_that_pins),
 	TAP_CASE(kill_does_not_flood),
 	TAP_CASE(other_device_goes),
 };

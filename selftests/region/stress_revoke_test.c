@@ -100,14 +100,23 @@ static void touch_mapping(unsigned int *own)
 	count(was_gone, poke(victim->at + dice(own, LENGTH)));
 }
 
+/*
+ * Kept for a while: mmap() may have begun before the revocation and ended after
+ * it, and what it made must be cut as well.
+ */
 static void touch_new_mapping(unsigned int *own)
 {
 	bool was_gone = atomic_load(&victim->gone);
 	char *at = map(victim->fd, LENGTH);
+	double until = now() + dice(own, 3000) / 1e6;
 
-	count(was_gone, at != MAP_FAILED && poke(at + dice(own, LENGTH)));
-	if (at != MAP_FAILED)
-		munmap(at, LENGTH);
+	if (at == MAP_FAILED)
+		return count(was_gone, false);
+	do {
+		count(was_gone, poke(at + dice(own, LENGTH)));
+		was_gone = atomic_load(&victim->gone);
+	} while (now() < until);
+	munmap(at, LENGTH);
 }
 
 static void touch_moved_mapping(unsigned int *own)
