@@ -37,9 +37,27 @@ static void exporter_release(struct dma_buf *dmabuf)
 	atomic_dec(&live);
 }
 
+/* By fault, and with nothing that keeps a mapping from growing. */
+static vm_fault_t exporter_fault(struct vm_fault *vmf)
+{
+	struct dma_buf *dmabuf = vmf->vma->vm_private_data;
+
+	if (vmf->pgoff >= dmabuf->size >> PAGE_SHIFT)
+		return VM_FAULT_SIGBUS;
+	vmf->page = vmalloc_to_page(dmabuf->priv + (vmf->pgoff << PAGE_SHIFT));
+	get_page(vmf->page);
+	return 0;
+}
+
+static const struct vm_operations_struct exporter_vm_ops = {
+	.fault = exporter_fault,
+};
+
 static int exporter_mmap(struct dma_buf *dmabuf, struct vm_area_struct *vma)
 {
-	return remap_vmalloc_range(vma, dmabuf->priv, vma->vm_pgoff);
+	vma->vm_private_data = dmabuf;
+	vma->vm_ops = &exporter_vm_ops;
+	return 0;
 }
 
 static const struct dma_buf_ops ops = {

@@ -453,6 +453,7 @@ static void dma_in_limbo_hits_no_other_region(void)
 	int other;
 
 	CHECK_INT(region_revoke(pair.region), 0);
+	sleep_ms(700);	/* were it given back, it would be by then */
 	other = new_region(all_free - LENGTH);	/* all that is left */
 	CHECK(other >= 0);
 	addr = map(other, PAGE, 0);

@@ -208,12 +208,19 @@ static void mapping_beyond_the_part_is_refused(void)
 
 static void mapping_cannot_grow_beyond_the_part(void)
 {
-	struct chain chain = new_chain(0, PAGE);
-	void *addr = map(chain.import, PAGE, 0);
+	int dmabuf = new_foreign(LENGTH, PL_EXPORT_MMAP);
+	int import = import_dmabuf(dmabuf, 0, PAGE, NULL);
+	void *addr = map(import, PAGE, 0);
+	void *grown = mremap(addr, PAGE, 2 * PAGE, MREMAP_MAYMOVE);
 
-	CHECK(mremap(addr, PAGE, 2 * PAGE, MREMAP_MAYMOVE) == MAP_FAILED);
-	munmap(addr, PAGE);
-	end(chain);
+	CHECK(grown == MAP_FAILED);
+	if (grown == MAP_FAILED)
+		munmap(addr, PAGE);
+	else
+		munmap(grown, 2 * PAGE);
+	close(import);
+	close(dmabuf);
+	CHECK(wait_no_foreign());
 }
 
 static void foreign_memory_is_mapped_by_its_exporter(void)
