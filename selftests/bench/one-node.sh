@@ -12,24 +12,24 @@ set -uo pipefail
 runs=$1
 failed=0
 
-free_kib() {
-	local name value
+# With the pages on the processors' own lists, which MemFree leaves out and
+# which are as many as a bind takes.
+free_bytes() {
 	sync
 	echo 3 >/proc/sys/vm/drop_caches
-	while read -r name value _; do
-		[ "$name" != MemFree: ] || echo "$value"
-	done </proc/meminfo
+	echo 1 >/proc/sys/vm/stat_refresh
+	awk '/pages free/ { n += $3 } $1 == "count:" { n += $2 } END { print n * 4096 }' \
+		/proc/zoneinfo
 }
 
-# Bytes that binding took, for each GiB of BAR.  Each BAR is bound once: what an
-# unbind gives back stays on lists of the processors, which MemFree leaves out.
+# Bytes that binding took, for each GiB of BAR.
 ram_of_bind() {
 	local pci before after
 	while read -r pci; do
-		before=$(free_kib)
+		before=$(free_bytes)
 		peerlane device bind "$pci" >/dev/null || return
-		after=$(free_kib)
-		echo "sample ram-per-gib-bound/bar $(((before - after) * (1 << 30) / (BAR_SIZE >> 10)))"
+		after=$(free_bytes)
+		echo "sample ram-per-gib-bound/bar $(((before - after) * 1024 / (BAR_SIZE >> 20)))"
 	done < <(bar_functions | head -n "$runs")
 }
 
