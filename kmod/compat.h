@@ -16,7 +16,7 @@
 #include <linux/timer.h>
 
 /* 6.4: hex_to_bin() left kernel.h. */
-#if __has_include(<linux/hex.h>)
+#if __has_include("linux/hex.h")
 #include <linux/hex.h>
 #else
 #include <linux/kernel.h>
