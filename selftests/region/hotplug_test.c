@@ -70,9 +70,10 @@ static bool has_function(void)
 	return !access(pci_file("vendor"), F_OK);
 }
 
-static int host_command(void *command)
+static int unplug(void *unused)
 {
-	return system(command);
+	(void)unused;
+	return system("host device-del bar0");
 }
 
 static int remove_function(void *unused)
@@ -91,13 +92,13 @@ static void bring_back(void)
 static struct task going;
 
 /* It waits for the pin and says so; cut from the first moment. */
-static void go(int (*run)(void *arg), void *arg, struct use *use)
+static void go(int (*run)(void *unused), struct use *use)
 {
 	int log = log_open();
 	struct log_line line;
 
 	CHECK(pci_of("gpu0", pci));
-	task_begin(&going, run, arg);
+	task_begin(&going, run, NULL);
 	CHECK(log_find(log, "removal waits for", LONG, &line));
 	CHECK_HAS(line.text, log_name());
 	CHECK(task_runs(&going));
@@ -118,11 +119,10 @@ static void check_after(const struct use *use)
 
 static void unplugged(void)
 {
-	static char remove[] = "host device-del bar0";
 	struct use use;
 
 	use_begin(&use);
-	go(host_command, remove, &use);
+	go(unplug, &use);
 	CHECK(!has_function());
 	/* Another board comes into the slot, and it is not zero. */
 	CHECK_INT(system("host bar-fill 1 0 0 4M 0x5a"), 0);
@@ -142,7 +142,6 @@ static void holds_pin(int sock)
 
 static void unplugged_holder_killed(void)
 {
-	static char remove[] = "host device-del bar0";
 	int log = log_open();
 	struct log_line line;
 	struct peer peer;
@@ -150,7 +149,7 @@ static void unplugged_holder_killed(void)
 	CHECK(pci_of("gpu0", pci));
 	peer_start(&peer, holds_pin);
 	CHECK(hear(peer.sock));
-	task_begin(&going, host_command, remove);
+	task_begin(&going, unplug, NULL);
 	CHECK(log_find(log, "removal waits for", LONG, &line));
 	peer_kill(&peer);
 	must_end(task_ends(&going, 2 * LONG));
@@ -166,7 +165,7 @@ static void removed_and_rescanned(void)
 	struct use use;
 
 	use_begin(&use);
-	go(remove_function, NULL, &use);
+	go(remove_function, &use);
 	CHECK(!has_function());
 	CHECK_INT(write_text("/sys/bus/pci/rescan", "1"), 0);
 	bring_back();
@@ -177,13 +176,12 @@ static void removed_and_rescanned(void)
 /* The other device works on while one is unplugged. */
 static void other_device(void)
 {
-	static char remove[] = "host device-del bar1";
 	int fd = new_region(LENGTH);
 	char *at = map(fd, LENGTH), other[32];
 
 	CHECK(pci_of("gpu1", other));
 	fill(at, LENGTH, 0x200);
-	CHECK_INT(host_command(remove), 0);
+	CHECK_INT(system("host device-del bar1"), 0);
 	CHECK(!has_node("gpu1"));
 	CHECK_INT(differs(at, LENGTH, 0x200), -1);
 	CHECK_INT(state_of(fd), PEERLANE_STATE_ACTIVE);

@@ -52,7 +52,7 @@ static void map_slot(struct slot *slot)
 
 static void pin_own(struct slot *slot)
 {
-	static char own[64 * PAGE] __attribute__((aligned(4096)));
+	static _Alignas(4096) char own[64 * PAGE];
 
 	drop(slot);
 	slot->fd = pin_host(-1, own, sizeof(own), 0);

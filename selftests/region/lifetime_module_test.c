@@ -113,7 +113,7 @@ static void refused_by_dmabuf(void)
 
 static void refused_by_host_pages(void)
 {
-	static char own[4 * PAGE] __attribute__((aligned(4096)));
+	static _Alignas(4096) char own[4 * PAGE];
 	int fd = pin_host(-1, own, sizeof(own), 0);
 
 	CHECK(fd >= 0);

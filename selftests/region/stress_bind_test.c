@@ -110,7 +110,7 @@ static void user(int sock)
 		usleep(1000);
 	}
 	rdma_close(&rdma);
-	printf("# user: %lu times there, %lu times away\n", there, away);
+	printf("# %lu times there, %lu times away\n", there, away);
 	CHECK(there > 0);
 }
 

@@ -11,7 +11,7 @@
 #include "lifetime.h"
 #include "lifetime_rdma.h"
 
-#define LENGTH		(2 * UNIT)
+#define LENGTH		UNIT
 #define TOUCHERS	2
 #define DISK		"/dev/nvme0n1"
 
@@ -64,11 +64,11 @@ static void faulted(int number)
 	siglongjmp(escape, number);
 }
 
-static bool poke(volatile char *at)
+static bool poke(char *at)
 {
 	if (sigsetjmp(escape, 0))
 		return false;
-	*at = 'x';
+	__atomic_store_n(at, 'x', __ATOMIC_RELAXED);
 	return true;
 }
 
