@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Nodes that were made elsewhere: by mknod() on a tmpfs, or on the overlay that
- * the root of a container is. GUP refuses long-term pins of shared mappings of
- * files whose file system tracks dirty pages; ours must not look like one.
+ * Nodes that were made elsewhere: by mknod() on a tmpfs, on the overlay that the
+ * root of a container is, on a disk. GUP refuses long-term pins of shared
+ * mappings of files whose file system tracks dirty pages (as those of disks and
+ * of 9p do, since 6.5); ours must not look like one.
  */
 #include <infiniband/verbs.h>
 #include <sys/mount.h>
@@ -128,6 +129,17 @@ static void a_node_on_overlay_can_be_pinned(void)
 	try(open_node_in("/"), pin);
 }
 
+/* The rig's output folder is on 9p. */
+static void a_node_on_a_writeback_file_system_works(void)
+{
+	try(open_node_in(getenv("OUT")), use);
+}
+
+static void a_node_on_a_writeback_file_system_can_be_pinned(void)
+{
+	try(open_node_in(getenv("OUT")), pin);
+}
+
 static void a_node_on_a_nodev_mount_is_none(void)
 {
 	char path[] = "/tmp/nodev.XXXXXX", node[64];
@@ -166,6 +178,8 @@ int main(void)
 		TAP_CASE(a_node_on_tmpfs_can_be_pinned),
 		TAP_CASE(a_node_on_overlay_works),
 		TAP_CASE(a_node_on_overlay_can_be_pinned),
+		TAP_CASE(a_node_on_a_writeback_file_system_works),
+		TAP_CASE(a_node_on_a_writeback_file_system_can_be_pinned),
 		TAP_CASE(a_node_on_a_nodev_mount_is_none),
 		TAP_CASE(a_node_of_no_device_is_none),
 	};
