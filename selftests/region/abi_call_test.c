@@ -335,7 +335,6 @@ static void unknown_numbers_are_refused(void)
 	}
 }
 
-/* Right number, wrong type, size or direction. */
 static void other_encodings_are_refused(void)
 {
 	const struct command *command;
