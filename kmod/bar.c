@@ -6,6 +6,7 @@
  */
 #include <linux/module.h>
 #include <linux/pci.h>
+#include <linux/pm.h>
 
 #include "peerlane.h"
 
@@ -112,6 +113,7 @@ static int bar_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		goto err_release;
 	}
 	pci_set_drvdata(pdev, dev);
+	pci_save_state(pdev);
 	pci_info(pdev, "BAR %d, %llu bytes, is /dev/peerlane/%s\n", bar,
 		 dev->size, peerlane_device_name(dev));
 	return 0;
@@ -147,16 +149,56 @@ static void bar_reset_done(struct pci_dev *pdev)
 	peerlane_device_reset_end(pci_get_drvdata(pdev));
 }
 
+/*
+ * An error on the link: the memory may read as all ones by now, and the
+ * recovery may reset it, also on account of a neighbour.
+ */
+static pci_ers_result_t bar_error_detected(struct pci_dev *pdev,
+					   pci_channel_state_t state)
+{
+	peerlane_device_reset_begin(pci_get_drvdata(pdev));
+	if (state == pci_channel_io_perm_failure)
+		return PCI_ERS_RESULT_DISCONNECT;
+	return PCI_ERS_RESULT_NEED_RESET;
+}
+
+static pci_ers_result_t bar_slot_reset(struct pci_dev *pdev)
+{
+	/* From probe: BAR addresses and memory decoding. */
+	pci_restore_state(pdev);
+	pci_save_state(pdev);
+	return pci_device_is_present(pdev) ? PCI_ERS_RESULT_RECOVERED :
+					     PCI_ERS_RESULT_DISCONNECT;
+}
+
 static const struct pci_error_handlers bar_errors = {
+	.error_detected	= bar_error_detected,
+	.slot_reset	= bar_slot_reset,
+	.resume		= bar_reset_done,
 	.reset_prepare	= bar_reset_prepare,
 	.reset_done	= bar_reset_done,
 };
+
+static int bar_suspend(struct device *device)
+{
+	peerlane_device_reset_begin(dev_get_drvdata(device));
+	return 0;
+}
+
+static int bar_resume(struct device *device)
+{
+	peerlane_device_reset_end(dev_get_drvdata(device));
+	return 0;
+}
+
+static DEFINE_SIMPLE_DEV_PM_OPS(bar_pm, bar_suspend, bar_resume);
 
 static struct pci_driver bar_driver = {
 	.name		= "peerlane",
 	.probe		= bar_probe,
 	.remove		= bar_remove,
 	.err_handler	= &bar_errors,
+	.driver.pm	= pm_sleep_ptr(&bar_pm),
 };
 
 int peerlane_bar_init(void)

@@ -15,13 +15,6 @@
 #include <linux/module.h>
 #include <linux/timer.h>
 
-/* 6.4: hex_to_bin() left kernel.h. */
-#if __has_include("linux/hex.h")
-#include <linux/hex.h>
-#else
-#include <linux/kernel.h>
-#endif
-
 /* 6.13: symbol namespaces became strings. The argument is the bare word. */
 #ifdef HAVE_IMPORT_NS_TOKEN
 #define PEERLANE_IMPORT_NS(ns)			MODULE_IMPORT_NS(ns)

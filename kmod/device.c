@@ -92,7 +92,8 @@ static struct peerlane_device *device_alloc(const struct peerlane_device_args *a
 	dev->user_limit = READ_ONCE(user_limit);
 	if (args->pdev)
 		dev->pdev = pci_dev_get(args->pdev);
-	init_rwsem(&dev->wipe_lock);
+	spin_lock_init(&dev->wipe_lock);
+	init_waitqueue_head(&dev->wipe_wait);
 	mutex_init(&dev->lock);
 	INIT_LIST_HEAD(&dev->regions);
 	INIT_LIST_HEAD(&dev->node);
@@ -250,58 +251,6 @@ void peerlane_device_limbo(struct peerlane_device *dev, u64 span, bool enter)
 	mutex_unlock(&dev->lock);
 }
 
-static struct peerlane_region *get_active(struct peerlane_device *dev)
-{
-	struct peerlane_region *region, *found = NULL;
-
-	mutex_lock(&dev->lock);
-	list_for_each_entry(region, &dev->regions, dev_node) {
-		if (READ_ONCE(region->state) != PEERLANE_STATE_ACTIVE)
-			continue;
-		/* A listed region has its memory, hence a user or limbo. */
-		kref_get(&region->ref);
-		found = region;
-		break;
-	}
-	mutex_unlock(&dev->lock);
-	return found;
-}
-
-static void revoke_all(struct peerlane_device *dev)
-{
-	struct peerlane_region *region;
-
-	trace_peerlane_device(dev, "revoke");
-	while ((region = get_active(dev))) {
-		peerlane_region_revoke(region, NULL);
-		peerlane_region_put(region);
-	}
-}
-
-static void set_dead(struct peerlane_device *dev, bool dead)
-{
-	mutex_lock(&dev->lock);
-	dev->dead = dead;
-	mutex_unlock(&dev->lock);
-}
-
-void peerlane_device_reset_begin(struct peerlane_device *dev)
-{
-	set_dead(dev, true);
-	revoke_all(dev);
-	/* What is being wiped is wiped; what is not waits for the end. */
-	down_write(&dev->wipe_lock);
-}
-
-void peerlane_device_reset_end(struct peerlane_device *dev)
-{
-	mutex_lock(&dev->lock);
-	bitmap_fill(dev->pool.dirty, dev->pool.units);
-	mutex_unlock(&dev->lock);
-	up_write(&dev->wipe_lock);
-	set_dead(dev, false);
-}
-
 static struct peerlane_region *get_first(struct peerlane_device *dev)
 {
 	struct peerlane_region *region;
@@ -369,13 +318,13 @@ static void wait_for_holders(struct peerlane_device *dev)
 
 void peerlane_device_destroy(struct peerlane_device *dev)
 {
+	/* The name is taken until the node is gone. */
+	cdev_device_del(&dev->cdev, &dev->dev);
 	mutex_lock(&devices_lock);
 	list_del(&dev->node);
 	mutex_unlock(&devices_lock);
-	cdev_device_del(&dev->cdev, &dev->dev);
 
-	set_dead(dev, true);
-	revoke_all(dev);
+	peerlane_device_die(dev);
 	wait_for_holders(dev);
 
 	peerlane_pages_unmap(dev);

@@ -96,20 +96,22 @@ static int take_pool(struct peerlane_region *region, u64 length, u64 span,
 	struct peerlane_device *dev = region->dev;
 	int ret;
 
-	down_read(&dev->wipe_lock);
+	/* mmap_lock may be held: do not wait for the end of a reset. */
+	if (!peerlane_wipe_try(dev))
+		return refuse_removed(dev, msg);
 	ret = peerlane_pool_alloc(dev, span, &region->offset, msg);
 	if (ret) {
-		up_read(&dev->wipe_lock);
+		peerlane_wipe_end(dev);
 		return ret;
 	}
 	region->length = PAGE_ALIGN(length);
 	region->span = span;
 	ret = peerlane_device_attach(dev, region);
-	up_read(&dev->wipe_lock);
+	peerlane_wipe_end(dev);
 	if (!ret)
 		return 0;
 
-	peerlane_pool_free(dev, region->offset, span);
+	peerlane_pool_free_dirty(dev, region->offset, span);
 	region->length = 0;
 	region->span = 0;
 	region->offset = 0;

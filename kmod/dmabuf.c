@@ -80,7 +80,8 @@ static int check_path(const struct export *export,
 				       "importer %s is no PCI function: how it reaches region %llu is unknown",
 				       dev_name(attach->dev), export->region->id);
 	if (target) {
-		ret = peerlane_preflight(target, initiator, &verdict, NULL);
+		ret = peerlane_preflight(target, export->phys, initiator,
+					 &verdict, NULL);
 		if (ret)
 			return ret;
 	}

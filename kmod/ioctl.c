@@ -7,6 +7,7 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
+#include <linux/nospec.h>
 #include <linux/uaccess.h>
 
 #include "peerlane.h"
@@ -149,6 +150,15 @@ static int region_info(struct call *call)
 	return respond(call, sizeof(call->args.info));
 }
 
+/* Who was handed the file for reading may not make more of it, nor end it. */
+static int check_writable(struct call *call)
+{
+	if (call->file->f_mode & FMODE_WRITE)
+		return 0;
+	return peerlane_refuse(&call->msg, -EPERM,
+			       "the region file is open for reading only");
+}
+
 static int check_range(struct peerlane_region *region, u64 offset, u64 length,
 		       struct peerlane_msg *msg)
 {
@@ -193,6 +203,9 @@ static int region_export(struct call *call)
 	if (args->reserved2)
 		return peerlane_refuse(&call->msg, -EOPNOTSUPP,
 				       "reserved2 is not 0");
+	ret = check_writable(call);
+	if (ret)
+		return ret;
 	if (!region->kind->export)
 		return peerlane_refuse(&call->msg, -EOPNOTSUPP,
 				       "this kind of region has no dma-buf export");
@@ -209,7 +222,9 @@ static int region_export(struct call *call)
 
 static int region_revoke(struct call *call)
 {
-	return peerlane_region_revoke(call->file->private_data, &call->msg);
+	int ret = check_writable(call);
+
+	return ret ? ret : peerlane_region_revoke(call->file->private_data, &call->msg);
 }
 
 /* ---- on control ---- */
@@ -262,17 +277,18 @@ static void *snapshot(u32 limit, records_fn get, u32 size, u32 *room, u32 *count
 	return records;
 }
 
-static int list(struct call *call, records_fn get, u32 size)
+/* @min_size: of the first release's record, for ever. */
+static int list(struct call *call, records_fn get, u32 size, u32 min_size)
 {
 	struct peerlane_list *args = &call->args.list;
 	u32 room, count;
 	void *records;
 	int ret = 0;
 
-	if (args->record_size < size || args->record_size > PAGE_SIZE)
+	if (args->record_size < min_size || args->record_size > PAGE_SIZE)
 		return peerlane_refuse(&call->msg, -EINVAL,
 				       "record_size %u, the first release has %u",
-				       args->record_size, size);
+				       args->record_size, min_size);
 	records = snapshot(args->count, get, size, &room, &count);
 	if (!records)
 		return -ENOMEM;
@@ -295,12 +311,14 @@ static int list(struct call *call, records_fn get, u32 size)
 
 static int device_list(struct call *call)
 {
-	return list(call, device_records, sizeof(struct peerlane_device_record));
+	return list(call, device_records, sizeof(struct peerlane_device_record),
+		    offsetofend(struct peerlane_device_record, reserved));
 }
 
 static int region_list(struct call *call)
 {
-	return list(call, region_records, sizeof(struct peerlane_region_record));
+	return list(call, region_records, sizeof(struct peerlane_region_record),
+		    offsetofend(struct peerlane_region_record, device));
 }
 
 static int import_dmabuf(struct call *call)
@@ -360,7 +378,12 @@ static int preflight_pair(struct pci_dev *target,
 	initiator = peerlane_pci_find(args->initiator, msg);
 	if (IS_ERR(initiator))
 		return PTR_ERR(initiator);
-	ret = peerlane_preflight(target, initiator, &verdict, msg);
+	/* Its driver, hence its DMA mask and IOMMU domain, must not go. */
+	ret = device_lock_interruptible(&initiator->dev);
+	if (!ret) {
+		ret = peerlane_preflight(target, 0, initiator, &verdict, msg);
+		device_unlock(&initiator->dev);
+	}
 	args->out_path = verdict.path;
 	args->out_distance = verdict.distance;
 	pci_dev_put(initiator);
@@ -429,6 +452,9 @@ static int read_args(struct call *call, const struct command *command)
 		return -EFAULT;
 	if (call->user_size < command->min_size)
 		return -EINVAL;
+	/* Before 4 GiB of zeroes are looked at. */
+	if (call->user_size > PAGE_SIZE)
+		return -E2BIG;
 	ret = copy_struct_from_user(&call->args, command->size, call->user,
 				    call->user_size);
 	if (ret)
@@ -478,6 +504,7 @@ static long dispatch(struct file *file, unsigned int cmd, unsigned long arg,
 
 	if (index >= count || commands[index].cmd != cmd)
 		return -ENOTTY;
+	index = array_index_nospec(index, count);
 	call = kzalloc(sizeof(*call), GFP_KERNEL);
 	if (!call)
 		return -ENOMEM;

@@ -21,8 +21,11 @@ static struct workqueue_struct *queue;
 
 int peerlane_limbo_init(void)
 {
-	/* Unbound: wiping a large region must not hold up other work. */
-	queue = alloc_workqueue("peerlane_limbo", WQ_UNBOUND, 0);
+	/*
+	 * Unbound: wiping a large region must not hold up other work. Frozen
+	 * by suspend, which takes the memory's power.
+	 */
+	queue = alloc_workqueue("peerlane_limbo", WQ_UNBOUND | WQ_FREEZABLE, 0);
 	return queue ? 0 : -ENOMEM;
 }
 

@@ -11,12 +11,9 @@ static int __init peerlane_init(void)
 	ret = peerlane_limbo_init();
 	if (ret)
 		return ret;
-	ret = peerlane_regions_init();
-	if (ret)
-		goto err_limbo;
 	ret = peerlane_devices_init();
 	if (ret)
-		goto err_regions;
+		goto err_limbo;
 	/* Last: devices may be bound, and nodes opened, from here on. */
 	ret = peerlane_bar_init();
 	if (ret)
@@ -26,8 +23,6 @@ static int __init peerlane_init(void)
 
 err_devices:
 	peerlane_devices_exit();
-err_regions:
-	peerlane_regions_exit();
 err_limbo:
 	peerlane_limbo_exit();
 	return ret;
@@ -38,9 +33,7 @@ static void __exit peerlane_exit(void)
 	peerlane_debugfs_exit();
 	peerlane_bar_exit();
 	peerlane_devices_exit();
-	/* Before the mount goes: a last work item may still put an inode. */
 	peerlane_limbo_exit();
-	peerlane_regions_exit();
 }
 
 module_init(peerlane_init);

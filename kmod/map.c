@@ -98,6 +98,14 @@ static vm_fault_t map_fault(struct vm_fault *vmf)
 	struct window window = window_around(vma, addr);
 	int ret = -ENODEV;
 
+	/*
+	 * A marker of userfaultfd where the page should go: inserting would say
+	 * -EBUSY for ever, and a fault by the kernel could not be killed.
+	 */
+	if ((vmf->flags & FAULT_FLAG_ORIG_PTE_VALID) &&
+	    !pte_none(vmf->orig_pte))
+		return VM_FAULT_SIGBUS;
+
 	down_read(&region->lock);
 	if (region->state == PEERLANE_STATE_ACTIVE) {
 		/* Later comers get no page to pin: they must not be blamed. */

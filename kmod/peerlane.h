@@ -24,8 +24,7 @@
  *
  * Lock order, outermost first
  * ---------------------------
- *   mmap_lock -> region->lock -> device->wipe_lock -> device->lock ->
- *   mappers_lock
+ *   mmap_lock -> region->lock -> device->lock -> mappers_lock
  *   devices_lock -> device->lock; charge_lock: leaf
  *   region->lock -> exports_lock -> dma_resv, under which nothing of ours
  *   is taken. Revocation takes exports_lock without region->lock.
@@ -39,6 +38,7 @@
 
 #include <linux/atomic.h>
 #include <linux/cdev.h>
+#include <linux/completion.h>
 #include <linux/cred.h>
 #include <linux/device.h>
 #include <linux/dma-buf.h>
@@ -118,8 +118,12 @@ struct peerlane_device {
 	struct dev_pagemap pgmap;
 	struct list_head node;		/* devices_lock */
 
-	/* for read: wiping; for write: a reset, which undoes that */
-	struct rw_semaphore wipe_lock;
+	spinlock_t wipe_lock;
+	/* protected by wipe_lock */
+	bool resetting;			/* the memory does not answer */
+	unsigned int wipers;
+	wait_queue_head_t wipe_wait;	/* either has become 0 */
+
 	struct mutex lock;
 	/* protected by lock */
 	bool dead;			/* or in a reset */
@@ -153,6 +157,8 @@ struct peerlane_device *peerlane_device_create(const struct peerlane_device_args
  */
 void peerlane_device_reset_begin(struct peerlane_device *dev);
 void peerlane_device_reset_end(struct peerlane_device *dev);
+/* The first half of the end: no new regions, and none active. */
+void peerlane_device_die(struct peerlane_device *dev);
 /* Unpublish, revoke, wait until every pin is gone, free. */
 void peerlane_device_destroy(struct peerlane_device *dev);
 static inline const char *peerlane_device_name(const struct peerlane_device *dev)
@@ -188,13 +194,22 @@ bool peerlane_device_present(const struct peerlane_device *dev);
 int peerlane_pool_init(struct peerlane_pool *pool, u64 size);
 void peerlane_pool_fini(struct peerlane_pool *pool);
 /*
- * Contiguous, zeroed. device->lock is not held, as wiping takes long;
- * device->wipe_lock is, for read.
+ * Contiguous, zeroed. device->lock is not held, as wiping takes long. The
+ * caller is a wiper.
  */
 int peerlane_pool_alloc(struct peerlane_device *dev, u64 span, u64 *offset,
 			struct peerlane_msg *msg);
 /* Wipes when the device is there, then frees. */
 void peerlane_pool_free(struct peerlane_device *dev, u64 offset, u64 span);
+/* Leaves the wiping to the next allocation. */
+void peerlane_pool_free_dirty(struct peerlane_device *dev, u64 offset, u64 span);
+
+/* ---- reset.c: memory that goes away for a while ---- */
+
+/* Between these two the device is not reset. begin waits for the end of one. */
+bool peerlane_wipe_try(struct peerlane_device *dev);
+void peerlane_wipe_begin(struct peerlane_device *dev);
+void peerlane_wipe_end(struct peerlane_device *dev);
 
 /* ---- pages.c: struct pages over a device's memory ---- */
 
@@ -276,13 +291,11 @@ struct peerlane_region {
 	unsigned int last_mapper;				/* mappers_lock */
 
 	wait_queue_head_t wait;		/* poll(): revoked */
+	struct completion unpublished;	/* step 1 is done */
 	struct delayed_work limbo;
 	unsigned long limbo_since;	/* jiffies; limbo work only */
 	unsigned long limbo_delay;
 };
-
-int peerlane_regions_init(void);
-void peerlane_regions_exit(void);
 
 /*
  * A new empty region with one user, who is the caller. Holds the module, its
@@ -391,8 +404,13 @@ struct peerlane_verdict {
 	u32 distance;
 };
 
-/* 0 and a text that says what was found, or -EREMOTEIO and why not. */
-int peerlane_preflight(struct pci_dev *target, struct pci_dev *initiator,
+/*
+ * 0 and a text that says what was found, or -EREMOTEIO and why not. @memory is
+ * in the BAR that is meant, 0: the largest. The driver of @initiator cannot go:
+ * the caller is called by it, or holds the device's lock.
+ */
+int peerlane_preflight(struct pci_dev *target, phys_addr_t memory,
+		       struct pci_dev *initiator,
 		       struct peerlane_verdict *verdict,
 		       struct peerlane_msg *msg);
 /* Can @dev address this range? 0, or -EREMOTEIO and why not. */

@@ -71,7 +71,6 @@ int peerlane_pool_alloc(struct peerlane_device *dev, u64 span, u64 *offset,
 				       "%s has no free range of %llu bytes (%llu bytes are free, perhaps in pieces)",
 				       peerlane_device_name(dev), span, free);
 
-	lockdep_assert_held_read(&dev->wipe_lock);
 	/* The units are ours, so their dirty bits change by nobody else. */
 	for (unit = first; unit < first + units; unit++)
 		if (test_bit(unit, pool->dirty))
@@ -84,18 +83,10 @@ int peerlane_pool_alloc(struct peerlane_device *dev, u64 span, u64 *offset,
 	return 0;
 }
 
-void peerlane_pool_free(struct peerlane_device *dev, u64 offset, u64 span)
+static void give_back(struct peerlane_device *dev, unsigned long first,
+		      unsigned long units, bool wiped)
 {
 	struct peerlane_pool *pool = &dev->pool;
-	unsigned long first = offset >> PEERLANE_UNIT_SHIFT;
-	unsigned long units = span >> PEERLANE_UNIT_SHIFT;
-	unsigned long unit;
-	bool wiped;
-
-	down_read(&dev->wipe_lock);
-	wiped = peerlane_device_present(dev);
-	for (unit = first; wiped && unit < first + units; unit++)
-		wipe_unit(dev, unit);
 
 	mutex_lock(&dev->lock);
 	if (wiped)
@@ -103,5 +94,38 @@ void peerlane_pool_free(struct peerlane_device *dev, u64 offset, u64 span)
 	bitmap_clear(pool->used, first, units);
 	pool->free += units;
 	mutex_unlock(&dev->lock);
-	up_read(&dev->wipe_lock);
+}
+
+/*
+ * Writes to a device that has gone vanish. The read brings the last of them
+ * home before we ask whether it was there all the time.
+ */
+static bool wipe(struct peerlane_device *dev, unsigned long first,
+		 unsigned long units)
+{
+	const u8 *end = dev->vaddr + ((first + units) << PEERLANE_UNIT_SHIFT);
+	unsigned long unit;
+
+	if (!peerlane_device_present(dev))
+		return false;
+	for (unit = first; unit < first + units; unit++)
+		wipe_unit(dev, unit);
+	mb();	/* out of the write-combining buffers, then the read */
+	return !READ_ONCE(end[-1]) && peerlane_device_present(dev);
+}
+
+void peerlane_pool_free(struct peerlane_device *dev, u64 offset, u64 span)
+{
+	unsigned long first = offset >> PEERLANE_UNIT_SHIFT;
+	unsigned long units = span >> PEERLANE_UNIT_SHIFT;
+
+	peerlane_wipe_begin(dev);
+	give_back(dev, first, units, wipe(dev, first, units));
+	peerlane_wipe_end(dev);
+}
+
+void peerlane_pool_free_dirty(struct peerlane_device *dev, u64 offset, u64 span)
+{
+	give_back(dev, offset >> PEERLANE_UNIT_SHIFT,
+		  span >> PEERLANE_UNIT_SHIFT, false);
 }

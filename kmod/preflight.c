@@ -17,7 +17,6 @@
 #include <linux/pci.h>
 #include <linux/string.h>
 
-#include "compat.h"
 #include "peerlane.h"
 
 static bool p2p_across_host_bridges;
@@ -31,6 +30,12 @@ struct address {
 	unsigned int domain, bus, slot, func;
 };
 
+/* hex_to_bin() is in another header on each kernel. */
+static unsigned int hex_digit(char digit)
+{
+	return isdigit(digit) ? digit - '0' : tolower(digit) - 'a' + 10;
+}
+
 /* At most @digits hex digits, at least @least, then @end. */
 static const char *take_hex(const char *at, unsigned int least,
 			    unsigned int digits, char end, unsigned int *value)
@@ -39,7 +44,7 @@ static const char *take_hex(const char *at, unsigned int least,
 
 	*value = 0;
 	for (n = 0; n < digits && isxdigit(at[n]); n++)
-		*value = *value << 4 | hex_to_bin(at[n]);
+		*value = *value << 4 | hex_digit(at[n]);
 	if (n < least || at[n] != end)
 		return NULL;
 	return at + n + 1;
@@ -81,10 +86,26 @@ static bool beyond(u64 phys, u64 size, u64 mask)
 
 /* ---- what the kernel shows ---- */
 
+/*
+ * May the domain of @dev be looked at? It stays only while a driver that uses
+ * the DMA API is bound, as an importer's is, and the caller of the ioctl holds
+ * the device's lock. Userspace drivers change theirs at any time.
+ */
+static bool has_stable_domain(const struct device *dev)
+{
+	if (!dev->driver)
+		return false;
+	return !dev_is_pci(dev) || !to_pci_driver(dev->driver)->driver_managed_dma;
+}
+
 static bool is_translated(struct device *dev)
 {
-	struct iommu_domain *domain = iommu_get_domain_for_dev(dev);
+	struct iommu_domain *domain;
 
+	/* What it will get: the default of this boot. */
+	if (!has_stable_domain(dev))
+		return device_iommu_mapped(dev) && !iommu_default_passthrough();
+	domain = iommu_get_domain_for_dev(dev);
 	return domain && domain->type != IOMMU_DOMAIN_IDENTITY;
 }
 
@@ -117,10 +138,22 @@ static int largest_bar(struct pci_dev *pdev)
 	return found;
 }
 
-static int check_bar(struct pci_dev *target, struct pci_dev *initiator,
-		     struct peerlane_msg *msg)
+static int bar_with(struct pci_dev *pdev, phys_addr_t phys)
 {
-	int bar = largest_bar(target);
+	int bar;
+
+	for (bar = 0; bar < PCI_STD_NUM_BARS; bar++)
+		if ((pci_resource_flags(pdev, bar) & IORESOURCE_MEM) &&
+		    phys >= pci_resource_start(pdev, bar) &&
+		    phys <= pci_resource_end(pdev, bar))
+			return bar;
+	return -1;
+}
+
+static int check_bar(struct pci_dev *target, phys_addr_t memory,
+		     struct pci_dev *initiator, struct peerlane_msg *msg)
+{
+	int bar = memory ? bar_with(target, memory) : largest_bar(target);
 	u64 phys, bus;
 
 	if (bar < 0)
@@ -288,7 +321,8 @@ static int decide(struct pci_dev *target, struct pci_dev *initiator,
 	return 0;
 }
 
-int peerlane_preflight(struct pci_dev *target, struct pci_dev *initiator,
+int peerlane_preflight(struct pci_dev *target, phys_addr_t memory,
+		       struct pci_dev *initiator,
 		       struct peerlane_verdict *verdict,
 		       struct peerlane_msg *msg)
 {
@@ -302,7 +336,7 @@ int peerlane_preflight(struct pci_dev *target, struct pci_dev *initiator,
 			     pci_name(target));
 		return 0;
 	}
-	ret = check_bar(target, initiator, msg);
+	ret = check_bar(target, memory, initiator, msg);
 	if (ret)
 		return ret;
 	return decide(target, initiator, verdict, msg);

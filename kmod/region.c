@@ -19,7 +19,9 @@ module_param(user_regions, uint, 0644);
 MODULE_PARM_DESC(user_regions,
 		 "open regions one user may have; 0: no limit (default 65536)");
 
+/* Mounted while there are regions: simple_pin_fs() counts them. */
 static struct vfsmount *mount;
+static int mount_count;
 static atomic64_t last_id;
 
 static int init_fs_context(struct fs_context *fc)
@@ -27,23 +29,16 @@ static int init_fs_context(struct fs_context *fc)
 	return init_pseudo(fc, PEERLANE_FS_MAGIC) ? 0 : -ENOMEM;
 }
 
-/* No owner: a mount that we made ourselves must not hold the module. */
+/*
+ * The superblock holds the module: O_PATH descriptors, and files half closed,
+ * have the mount after the last of our own references is gone.
+ */
 static struct file_system_type region_fs = {
+	.owner		 = THIS_MODULE,
 	.name		 = "peerlane",
 	.init_fs_context = init_fs_context,
 	.kill_sb	 = kill_anon_super,
 };
-
-int peerlane_regions_init(void)
-{
-	mount = kern_mount(&region_fs);
-	return PTR_ERR_OR_ZERO(mount);
-}
-
-void peerlane_regions_exit(void)
-{
-	kern_unmount(mount);
-}
 
 static void set_state(struct peerlane_region *region, u32 to)
 {
@@ -65,6 +60,7 @@ static void region_init(struct peerlane_region *region)
 	INIT_LIST_HEAD(&region->exports);
 	spin_lock_init(&region->mappers_lock);
 	init_waitqueue_head(&region->wait);
+	init_completion(&region->unpublished);
 	INIT_DELAYED_WORK(&region->limbo, peerlane_limbo_work);
 	region->uid = current_euid();
 	region->opener = get_pid(task_tgid(current));
@@ -90,10 +86,13 @@ struct peerlane_region *peerlane_region_new(const struct peerlane_region_kind *k
 		ret = -ENOMEM;
 		goto err_uncharge;
 	}
+	ret = simple_pin_fs(&region_fs, &mount, &mount_count);
+	if (ret)
+		goto err_free;
 	region->inode = alloc_anon_inode(mount->mnt_sb);
 	if (IS_ERR(region->inode)) {
 		ret = PTR_ERR(region->inode);
-		goto err_free;
+		goto err_unpin;
 	}
 	region_init(region);
 	region->kind = kind;
@@ -105,6 +104,8 @@ struct peerlane_region *peerlane_region_new(const struct peerlane_region_kind *k
 	peerlane_region_publish(region);
 	return region;
 
+err_unpin:
+	simple_release_fs(&mount, &mount_count);
 err_free:
 	kfree(region);
 err_uncharge:
@@ -126,6 +127,7 @@ static void region_free(struct kref *ref)
 	peerlane_uncharge(NULL, region->uid, 1);
 	put_pid(region->opener);
 	iput(region->inode);
+	simple_release_fs(&mount, &mount_count);
 	kfree(region);
 	if (dev) {
 		struct module *owner = dev->owner;
@@ -158,8 +160,10 @@ void peerlane_region_put_user(struct peerlane_region *region)
 		set_state(region, PEERLANE_STATE_LIMBO);
 	}
 	up_write(&region->lock);
-	if (begin)
+	if (begin) {
+		complete_all(&region->unpublished);
 		peerlane_limbo_begin(region);
+	}
 	peerlane_region_put(region);
 }
 
@@ -214,6 +218,7 @@ int peerlane_region_revoke(struct peerlane_region *region,
 	 */
 	if (region->kind->unpublish)
 		region->kind->unpublish(region);
+	complete_all(&region->unpublished);
 	wake_up_poll(&region->wait, EPOLLHUP | EPOLLERR);
 	peerlane_limbo_begin(region);
 	return 0;

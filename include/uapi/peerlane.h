@@ -17,7 +17,8 @@
  * errno contract (each command adds its own below)
  * ------------------------------------------------
  * ENOTTY      the command is unknown to this file
- * E2BIG       @size is larger than the kernel's struct and the tail is not zero
+ * E2BIG       @size is larger than the kernel's struct and the tail is not zero,
+ *             or @size is larger than a page
  * EINVAL      @size is smaller than the first release of the struct, or a field
  *             is understood but wrong (unaligned, empty, out of range)
  * EOPNOTSUPP  an unknown flag or value, a reserved field that is not zero, or a
@@ -224,7 +225,8 @@ struct peerlane_region_info {
  * @out_fd: the dma-buf, opened O_RDWR | O_CLOEXEC
  *
  * An imported dma-buf is handed on as it came: then @offset must be 0 and
- * @length the whole. ENODATA: the region is empty.
+ * @length the whole. ENODATA: the region is empty. EPERM: the region file is
+ * open for reading only.
  */
 struct peerlane_region_export {
 	__u32 size;
@@ -248,7 +250,8 @@ struct peerlane_region_export {
  * mappings that cannot be cut keep the memory in limbo, never in another's
  * hands. The CPU mappings of an imported dma-buf are its exporter's: revoking
  * the import makes no new ones and leaves those that are there. EBUSY: revoked
- * already. ENODATA: the region is empty.
+ * already. ENODATA: the region is empty. EPERM: the file is open for reading
+ * only.
  */
 struct peerlane_region_revoke {
 	__u32 size;
