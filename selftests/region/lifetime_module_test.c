@@ -123,6 +123,30 @@ static void refused_by_host_pages(void)
 	reload();
 }
 
+/*
+ * An O_PATH descriptor has the file's mount and nothing else of ours: a super
+ * block that outlives the module would meet a freed file_system_type.
+ */
+static void refused_by_path(void)
+{
+	static _Alignas(4096) char own[PAGE];
+	int fd = pin_host(-1, own, sizeof(own), 0), path;
+	char name[32];
+
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	path = open(name, O_PATH | O_CLOEXEC);
+	CHECK(path >= 0);
+	close(fd);
+	/* Until limbo has ended it is the region that refuses. */
+	CHECK(WAIT_FOR(strstr(read_text("/sys/kernel/debug/peerlane/counts"),
+			      "regions 0"), LIMBO_SECONDS));
+	usleep(300000);
+	check_refused("an O_PATH descriptor");
+	close(path);
+	unload_soon();
+	reload();
+}
+
 /* Unbinding leaves files; the module's text must stay for them. */
 static void refused_after_unbind(void)
 {
@@ -295,6 +319,7 @@ static const struct tap_case cases[] = {
 	TAP_CASE(refused_by_mapping),
 	TAP_CASE(refused_by_dmabuf),
 	TAP_CASE(refused_by_host_pages),
+	TAP_CASE(refused_by_path),
 	TAP_CASE(refused_after_unbind),
 	TAP_CASE(memory_region_outlives_all),
 	TAP_CASE(load_and_unload),

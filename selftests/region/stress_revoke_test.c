@@ -227,6 +227,43 @@ static void faults(void)
 	repeat(touch_round);
 }
 
+/* ---- mmap by several processes ---- */
+
+#define MAPPERS 4
+
+/*
+ * Between mmap of the driver and the mapping's entry into the region's address
+ * space others hold that space's lock, so that this moment is long.
+ */
+static void map_round(void)
+{
+	pid_t pid[MAPPERS];
+	unsigned int own;
+	int i;
+
+	victim_new();
+	for (i = 0; i < MAPPERS; i++) {
+		own = rand_r(&seed);
+		pid[i] = fork();
+		if (pid[i])
+			continue;
+		while (!atomic_load(&victim->stop))
+			touch_new_mapping(&own);
+		_exit(0);
+	}
+	revoke_soon(10000);
+	usleep(5000);
+	atomic_store(&victim->stop, true);
+	for (i = 0; i < MAPPERS; i++)
+		CHECK_INT(reap(pid[i], LONG), 0);
+	victim_end();
+}
+
+static void mappings(void)
+{
+	repeat(map_round);
+}
+
 /* ---- fork ---- */
 
 static void child_touches(void)
@@ -436,6 +473,7 @@ static void direct_reads(void)
 
 static const struct tap_case cases[] = {
 	TAP_CASE(faults),
+	TAP_CASE(mappings),
 	TAP_CASE(forks),
 	TAP_CASE(memory_regions),
 	TAP_CASE(pipes),
