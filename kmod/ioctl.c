@@ -15,7 +15,7 @@
 union peerlane_args {
 	struct peerlane_hdr hdr;
 	struct peerlane_region_alloc alloc;
-	struct peerlane_region_info info;
+	struct peerlane_region_status info;
 	struct peerlane_region_export export;
 	struct peerlane_region_revoke revoke;
 	struct peerlane_list list;
@@ -420,7 +420,7 @@ static int preflight(struct call *call)
 static const struct command region_commands[] = {
 	COMMAND(PEERLANE_IOC_REGION_ALLOC, peerlane_region_alloc, out_id, 0,
 		region_alloc),
-	COMMAND(PEERLANE_IOC_REGION_INFO, peerlane_region_info, out_device, 0,
+	COMMAND(PEERLANE_IOC_REGION_INFO, peerlane_region_status, out_device, 0,
 		region_info),
 	COMMAND(PEERLANE_IOC_REGION_EXPORT, peerlane_region_export, reserved2,
 		PEERLANE_EXPORT_REVOCABLE_ONLY, region_export),

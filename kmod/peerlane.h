@@ -332,7 +332,7 @@ struct file *peerlane_region_file(struct peerlane_region *region);
 struct peerlane_region *peerlane_region_of(struct file *file);
 
 void peerlane_region_info(struct peerlane_region *region,
-			  struct peerlane_region_info *info);
+			  struct peerlane_region_status *info);
 u32 peerlane_region_records(struct peerlane_region_record *records, u32 room);
 /* "ib_write_bw[312], python3[99]": who maps or mapped it; for humans. */
 void peerlane_region_mappers(struct peerlane_region *region, char *text,

@@ -206,7 +206,7 @@ u32 peerlane_region_records(struct peerlane_region_record *records, u32 room)
 }
 
 void peerlane_region_info(struct peerlane_region *region,
-			  struct peerlane_region_info *info)
+			  struct peerlane_region_status *info)
 {
 	info->out_id = region->id;
 	info->out_kind = region->kind->kind(region);

@@ -27,7 +27,7 @@ static ssize_t move_out(int fd, char *at, size_t length, off_t offset)
 static int check(struct peerlane_region *region, uint64_t offset, int fd,
 		 uint64_t file_offset, size_t length, const char *what)
 {
-	struct peerlane_kernel_region_info info;
+	struct peerlane_region_status info;
 	int flags, ret;
 
 	flags = fcntl(fd, F_GETFL);
@@ -55,7 +55,7 @@ static int check(struct peerlane_region *region, uint64_t offset, int fd,
 /* pread() and pwrite() give EFAULT also where the region was revoked. */
 static int fail(const struct peerlane_region *region, int err, const char *what)
 {
-	struct peerlane_kernel_region_info info;
+	struct peerlane_region_status info;
 
 	if (err == EFAULT && !pl_region_info(region, &info, what) &&
 	    info.out_state != PEERLANE_STATE_ACTIVE)

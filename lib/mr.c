@@ -260,7 +260,7 @@ static int check(const struct request *rq, uint32_t *caps)
 {
 	const int writes = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
 			   IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND;
-	struct peerlane_kernel_region_info info;
+	struct peerlane_region_status info;
 	int ret;
 
 	if (!rq->length)

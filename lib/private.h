@@ -12,13 +12,7 @@
 
 #include <peerlane.h>
 
-/*
- * Both headers have a struct of this name. Inside the library the kernel's is
- * called peerlane_kernel_region_info.
- */
-#define peerlane_region_info peerlane_kernel_region_info
 #include <uapi/peerlane.h>
-#undef peerlane_region_info
 
 #include <stdarg.h>
 
@@ -100,7 +94,7 @@ int pl_device_find(const char *name, struct peerlane_device_info *info);
 
 /* region.c */
 int pl_region_info(const struct peerlane_region *region,
-		   struct peerlane_kernel_region_info *info, const char *what);
+		   struct peerlane_region_status *info, const char *what);
 int pl_region_new(int fd, struct peerlane_region **region);
 int pl_region_map(struct peerlane_region *region, const char *what,
 		  void **addr);

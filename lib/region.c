@@ -18,7 +18,7 @@ uint64_t pl_page_size(void)
 /* Take @fd over: on success it is the region's. */
 int pl_region_new(int fd, struct peerlane_region **region)
 {
-	struct peerlane_kernel_region_info info = { 0 };
+	struct peerlane_region_status info = { 0 };
 	struct peerlane_region *new;
 	int ret;
 
@@ -199,7 +199,7 @@ void peerlane_region_free(struct peerlane_region *region)
 }
 
 int pl_region_info(const struct peerlane_region *region,
-		   struct peerlane_kernel_region_info *info, const char *what)
+		   struct peerlane_region_status *info, const char *what)
 {
 	memset(info, 0, sizeof(*info));
 	return pl_ioctl(region->fd, PEERLANE_IOC_REGION_INFO, info,
@@ -209,7 +209,7 @@ int pl_region_info(const struct peerlane_region *region,
 int peerlane_region_query(const struct peerlane_region *region,
 			  struct peerlane_region_info *info)
 {
-	struct peerlane_kernel_region_info from;
+	struct peerlane_region_status from;
 	struct peerlane_region_info to;
 	int ret;
 
@@ -239,7 +239,7 @@ int peerlane_region_query(const struct peerlane_region *region,
 static int may_map(const struct peerlane_region *region, const char *what,
 		   uint64_t *length)
 {
-	struct peerlane_kernel_region_info info;
+	struct peerlane_region_status info;
 	int ret;
 
 	ret = pl_region_info(region, &info, what);

@@ -124,7 +124,7 @@ enum peerlane_memtype {
 };
 
 /*
- * What a region can do: bits of peerlane_region_info.out_caps.
+ * What a region can do: bits of peerlane_region_status.out_caps.
  *
  *                       BAR  DRIVER  DMABUF               HOST
  * MMAP                  x    x (*)   if the exporter can  -
@@ -169,7 +169,7 @@ struct peerlane_region_alloc {
 	_IO(PEERLANE_IOC_TYPE, PEERLANE_CMD_REGION_ALLOC)
 
 /**
- * struct peerlane_region_info - what a region is and can do
+ * struct peerlane_region_status - what a region is and can do
  * ioctl(PEERLANE_IOC_REGION_INFO) on any region file, also a revoked one
  * @out_id: number of the region
  * @out_length: bytes, 0 while it is empty
@@ -184,7 +184,7 @@ struct peerlane_region_alloc {
  * @out_numa_node: of the device, or -1
  * @out_device: name of the device, empty for imports and host
  */
-struct peerlane_region_info {
+struct peerlane_region_status {
 	__u32 size;
 	__u32 flags;
 	__aligned_u64 msg_ptr;

@@ -106,7 +106,7 @@ static void needs_function(struct scene *scene)
 static const struct command commands[] = {
 	{ COMMAND(REGION_ALLOC, region_alloc), .out_fd = NO_FD,
 	  .has_output = true, .prepare = needs_length },
-	{ COMMAND(REGION_INFO, region_info), .out_fd = NO_FD,
+	{ COMMAND(REGION_INFO, region_status), .out_fd = NO_FD,
 	  .has_output = true, .prepare = needs_memory },
 	{ COMMAND(REGION_EXPORT, region_export), .flags = 1,
 	  .out_fd = offsetof(struct peerlane_region_export, out_fd),
@@ -447,7 +447,7 @@ static void *change_size(void *arg)
 static void a_size_that_changes_during_the_call(void)
 {
 	struct scene scene = begin(&commands[1]);
-	struct peerlane_region_info *info = (void *)scene.args;
+	struct peerlane_region_status *info = (void *)scene.args;
 	struct race race = {
 		.size = &info->size, .sizes = { sizeof(*info), 4, ROOM },
 	};

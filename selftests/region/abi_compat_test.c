@@ -14,7 +14,7 @@ static bool is_32bit(void)
 static void calls_of_a_region_work(void)
 {
 	struct peerlane_region_alloc alloc = { .length = 3 * PAGE };
-	struct peerlane_region_info info;
+	struct peerlane_region_status info;
 	int fd, dmabuf;
 
 	if (!is_32bit())

@@ -28,20 +28,20 @@
 	F(region_alloc, out_id, 40, 8)					\
 	END(region_alloc, 48)						\
 									\
-	ABI_HDR(F, region_info)						\
-	F(region_info, out_id, 24, 8)					\
-	F(region_info, out_length, 32, 8)				\
-	F(region_info, out_dev_offset, 40, 8)				\
-	F(region_info, out_kind, 48, 4)					\
-	F(region_info, out_state, 52, 4)				\
-	F(region_info, out_caps, 56, 4)					\
-	F(region_info, out_memtype, 60, 4)				\
-	F(region_info, out_exports, 64, 4)				\
-	F(region_info, out_attachments, 68, 4)				\
-	F(region_info, out_mappings, 72, 4)				\
-	F(region_info, out_numa_node, 76, 4)				\
-	F(region_info, out_device, 80, 32)				\
-	END(region_info, 112)						\
+	ABI_HDR(F, region_status)						\
+	F(region_status, out_id, 24, 8)					\
+	F(region_status, out_length, 32, 8)				\
+	F(region_status, out_dev_offset, 40, 8)				\
+	F(region_status, out_kind, 48, 4)					\
+	F(region_status, out_state, 52, 4)				\
+	F(region_status, out_caps, 56, 4)					\
+	F(region_status, out_memtype, 60, 4)				\
+	F(region_status, out_exports, 64, 4)				\
+	F(region_status, out_attachments, 68, 4)				\
+	F(region_status, out_mappings, 72, 4)				\
+	F(region_status, out_numa_node, 76, 4)				\
+	F(region_status, out_device, 80, 32)				\
+	END(region_status, 112)						\
 									\
 	ABI_HDR(F, region_export)					\
 	F(region_export, offset, 24, 8)					\

@@ -166,7 +166,7 @@ static void import_wants_a_dmabuf(void)
 static void an_empty_region_has_no_data(void)
 {
 	int fd = open_device();
-	struct peerlane_region_info info = region_info(fd);
+	struct peerlane_region_status info = region_info(fd);
 
 	CHECK_INT(info.out_state, PEERLANE_STATE_EMPTY);
 	CHECK_INT(info.out_length, 0);
@@ -247,7 +247,7 @@ static void a_full_table_of_files_is_told(void)
 static void info_tells_what_was_given(void)
 {
 	struct peerlane_region_alloc alloc = { .length = UNIT + 1 };
-	struct peerlane_region_info info;
+	struct peerlane_region_status info;
 	int fd = open_device();
 
 	CHECK_INT(CALL(fd, REGION_ALLOC, &alloc), 0);

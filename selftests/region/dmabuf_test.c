@@ -39,9 +39,9 @@ static void end(struct pair pair)
 	CHECK(wait_free(all_free));
 }
 
-static struct peerlane_region_info info_of(int region)
+static struct peerlane_region_status info_of(int region)
 {
-	struct peerlane_region_info info;
+	struct peerlane_region_status info;
 
 	CHECK_INT(region_info(region, &info), 0);
 	return info;

@@ -170,9 +170,9 @@ static inline int region_alloc(int fd, uint64_t length)
 	return CALL(fd, REGION_ALLOC, &args);
 }
 
-static inline struct peerlane_region_info region_info(int fd)
+static inline struct peerlane_region_status region_info(int fd)
 {
-	struct peerlane_region_info info = {};
+	struct peerlane_region_status info = {};
 
 	CHECK_INT(CALL(fd, REGION_INFO, &info), 0);
 	return info;

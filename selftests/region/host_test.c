@@ -76,7 +76,7 @@ static void region_is_what_was_pinned(void)
 {
 	char *addr = rw_pages(4 * PAGE);
 	int fd = pin_host(addr, 4 * PAGE, 0);
-	struct peerlane_region_info info;
+	struct peerlane_region_status info;
 
 	CHECK(fd >= 0);
 	CHECK_INT(region_info(fd, &info), 0);
@@ -349,7 +349,7 @@ static int receive_fd(int socket)
 
 static void region_outlives_its_process(void)
 {
-	struct peerlane_region_info info;
+	struct peerlane_region_status info;
 	int sockets[2], fd;
 	pid_t child;
 

@@ -45,9 +45,9 @@ static void end(struct chain chain)
 	CHECK(wait_regions(0));
 }
 
-static struct peerlane_region_info info_of(int region)
+static struct peerlane_region_status info_of(int region)
 {
-	struct peerlane_region_info info;
+	struct peerlane_region_status info;
 
 	CHECK_INT(region_info(region, &info), 0);
 	return info;
@@ -156,7 +156,7 @@ static void bad_ranges_are_refused(void)
 static void own_dmabuf_can_do_all_but_pages(void)
 {
 	struct chain chain = new_chain(0, 0);
-	struct peerlane_region_info info = info_of(chain.import);
+	struct peerlane_region_status info = info_of(chain.import);
 
 	CHECK_INT(info.out_kind, PEERLANE_KIND_DMABUF);
 	CHECK_INT(info.out_state, PEERLANE_STATE_ACTIVE);

@@ -32,7 +32,7 @@ static void all_of_it_can_be_had(void)
 {
 	uint64_t size = device_size();
 	int fd = new_region(size), other = open_device();
-	struct peerlane_region_info info = region_info(fd);
+	struct peerlane_region_status info = region_info(fd);
 
 	CHECK_INT(info.out_length, size);
 	CHECK_INT(info.out_dev_offset, 0);
@@ -109,7 +109,7 @@ static void regions_never_overlap(void)
 {
 	enum { N = 12 };
 	static const int sizes[] = { 1, 3, 2, 1, 3 };
-	struct peerlane_region_info info[N] = {};
+	struct peerlane_region_status info[N] = {};
 	int fds[N], round, i, j;
 
 	for (i = 0; i < N; i++)

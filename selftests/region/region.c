@@ -68,7 +68,7 @@ int region_alloc(int fd, uint64_t length)
 	return call(fd, PEERLANE_IOC_REGION_ALLOC, &args, sizeof(args), 0);
 }
 
-int region_info(int fd, struct peerlane_region_info *info)
+int region_info(int fd, struct peerlane_region_status *info)
 {
 	memset(info, 0, sizeof(*info));
 	return call(fd, PEERLANE_IOC_REGION_INFO, info, sizeof(*info), 0);
@@ -225,7 +225,7 @@ bool wait_free(uint64_t bytes)
 
 bool wait_state(int fd, uint32_t state)
 {
-	struct peerlane_region_info info;
+	struct peerlane_region_status info;
 	unsigned int ms;
 
 	for (ms = 0; ms < WAIT_MS; ms += STEP_MS) {
@@ -238,7 +238,7 @@ bool wait_state(int fd, uint32_t state)
 
 bool wait_exports(int fd, uint32_t exports)
 {
-	struct peerlane_region_info info;
+	struct peerlane_region_status info;
 	unsigned int ms;
 
 	for (ms = 0; ms < WAIT_MS; ms += STEP_MS) {

@@ -21,7 +21,7 @@ extern char why[PEERLANE_MSG_MAX];
 int open_node(const char *name);	/* "gpu0", "control" */
 
 int region_alloc(int fd, uint64_t length);
-int region_info(int fd, struct peerlane_region_info *info);
+int region_info(int fd, struct peerlane_region_status *info);
 int region_export(int fd, uint64_t offset, uint64_t length, uint32_t flags);
 int region_revoke(int fd);
 int import_dmabuf(int dmabuf, uint64_t offset, uint64_t length,

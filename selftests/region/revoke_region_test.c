@@ -133,7 +133,7 @@ static void cuts_dmabufs(void)
 static void calls_afterwards(void)
 {
 	int fd = new_region(UNIT);
-	struct peerlane_region_info info;
+	struct peerlane_region_status info;
 
 	CHECK_INT(region_revoke(fd), 0);
 	CHECK_INT(region_revoke(fd), -EBUSY);
@@ -213,7 +213,7 @@ static void limbo(void)
 	struct peerlane_device_record device = {};
 	int fd = new_region(LENGTH), import, dmabuf;
 	char *at = map(fd, LENGTH);
-	struct peerlane_region_info info = region_info(fd);
+	struct peerlane_region_status info = region_info(fd);
 	uint64_t free = bytes_free();
 	struct ibv_mr *mr;
 	struct peer peer;

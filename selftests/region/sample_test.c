@@ -70,9 +70,9 @@ static int unload(void)
 	return syscall(SYS_delete_module, "pl_sample", O_NONBLOCK) ? -errno : 0;
 }
 
-static struct peerlane_region_info info_of(int region)
+static struct peerlane_region_status info_of(int region)
 {
-	struct peerlane_region_info info;
+	struct peerlane_region_status info;
 
 	CHECK_INT(region_info(region, &info), 0);
 	return info;
@@ -97,7 +97,7 @@ static void device_is_listed(void)
 static void region_is_the_range_that_was_lent(void)
 {
 	int region = create(3 * UNIT, LENGTH - PAGE);
-	struct peerlane_region_info info = info_of(region);
+	struct peerlane_region_status info = info_of(region);
 
 	CHECK_INT(info.out_kind, PEERLANE_KIND_DRIVER);
 	CHECK_INT(info.out_state, PEERLANE_STATE_ACTIVE);

@@ -193,7 +193,7 @@ static void refused(int ret)
 
 static void refusals_of_calls_are_traced(void)
 {
-	struct peerlane_region_info info = { .flags = 1 };
+	struct peerlane_region_status info = { .flags = 1 };
 	struct peerlane_preflight preflight = { .target = "x" };
 	struct peerlane_list list = { .record_size = 1 };
 	int fd = open_device(), control = open_control();
@@ -260,7 +260,7 @@ static void refusals_without_a_text_are_traced(void)
 static void refusals_of_structs_are_traced(void)
 {
 	struct {
-		struct peerlane_region_info info;
+		struct peerlane_region_status info;
 		uint64_t tail;
 	} args = { .tail = 1 };
 	const char *traced;

@@ -52,8 +52,8 @@ void fake_add(struct fake_call call)
 void fake_info(uint32_t kind, uint32_t state, uint32_t caps, uint64_t length)
 {
 	/* Lives as long as the case: there are not many. */
-	static struct peerlane_kernel_region_info infos[FAKE_CALLS];
-	struct peerlane_kernel_region_info *info = &infos[fake.planned];
+	static struct peerlane_region_status infos[FAKE_CALLS];
+	struct peerlane_region_status *info = &infos[fake.planned];
 
 	memset(info, 0, sizeof(*info));
 	info->out_id = 7;

@@ -234,7 +234,7 @@ static void from_fd_refused(void)
 
 static void query(void)
 {
-	static const struct peerlane_kernel_region_info from = {
+	static const struct peerlane_region_status from = {
 		.out_id = 1, .out_length = 2, .out_dev_offset = 3, .out_kind = 4,
 		.out_state = 5, .out_caps = 6, .out_memtype = 7,
 		.out_exports = 8, .out_attachments = 9, .out_mappings = 10,
