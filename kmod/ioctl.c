@@ -3,62 +3,17 @@
  * One call, one struct: copied in, checked, handled, copied out. The rules are
  * in the uapi header.
  */
-#include <linux/dma-buf.h>
 #include <linux/file.h>
 #include <linux/fs.h>
-#include <linux/mm.h>
 #include <linux/nospec.h>
+#include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "peerlane.h"
-
-union peerlane_args {
-	struct peerlane_hdr hdr;
-	struct peerlane_region_alloc alloc;
-	struct peerlane_region_status info;
-	struct peerlane_region_export export;
-	struct peerlane_region_revoke revoke;
-	struct peerlane_list list;
-	struct peerlane_import_dmabuf import;
-	struct peerlane_pin_host host;
-	struct peerlane_preflight preflight;
-};
-
-struct call {
-	struct file *file;
-	void __user *user;
-	u32 user_size;
-	bool say;			/* the text goes out also on success */
-	union peerlane_args args;
-	struct peerlane_msg msg;
-};
-
-struct command {
-	unsigned int cmd;
-	u32 size;
-	u32 min_size;			/* of the first release, for ever */
-	u32 flags;			/* known ones */
-	int (*handler)(struct call *call);
-};
-
-#define COMMAND(_cmd, _struct, _last, _flags, _handler)			\
-	[_IOC_NR(_cmd) - (BASE)] = {					\
-		.cmd = _cmd,						\
-		.size = sizeof(struct _struct) +			\
-			BUILD_BUG_ON_ZERO(sizeof(union peerlane_args) <	\
-					  sizeof(struct _struct)),	\
-		.min_size = offsetofend(struct _struct, _last),		\
-		.flags = _flags,					\
-		.handler = _handler,					\
-	}
+#include "ioctl.h"
 
 /* ---- out ---- */
 
-/*
- * The only way back to the user. A handler that makes a file answers before
- * fd_install(), which cannot be undone.
- */
-static int respond(struct call *call, u32 size)
+int peerlane_respond(struct peerlane_call *call, u32 size)
 {
 	if (copy_to_user(call->user, &call->args,
 			 min(call->user_size, size)))
@@ -67,7 +22,7 @@ static int respond(struct call *call, u32 size)
 	return 0;
 }
 
-static void send_text(struct call *call)
+static void send_text(struct peerlane_call *call)
 {
 	const struct peerlane_hdr *hdr = &call->args.hdr;
 	void __user *to = u64_to_user_ptr(hdr->msg_ptr);
@@ -82,8 +37,8 @@ static void send_text(struct call *call)
 		return;
 }
 
-static int install(struct call *call, u32 size, __s32 *out_fd,
-		   struct file *file)
+int peerlane_install(struct peerlane_call *call, u32 size, __s32 *out_fd,
+		     struct file *file)
 {
 	int fd = get_unused_fd_flags(O_CLOEXEC);
 	int ret;
@@ -92,7 +47,7 @@ static int install(struct call *call, u32 size, __s32 *out_fd,
 		return peerlane_refuse(&call->msg, fd,
 				       "no free file descriptor");
 	*out_fd = fd;
-	ret = respond(call, size);
+	ret = peerlane_respond(call, size);
 	if (ret) {
 		put_unused_fd(fd);
 		return ret;
@@ -101,350 +56,10 @@ static int install(struct call *call, u32 size, __s32 *out_fd,
 	return 0;
 }
 
-/* Takes over the caller's user of @region, also on failure. */
-static int install_region(struct call *call, u32 size, __s32 *out_fd,
-			  struct peerlane_region *region)
-{
-	struct file *file = peerlane_region_file(region);
-	int ret;
-
-	if (IS_ERR(file)) {
-		peerlane_region_put_user(region);
-		return PTR_ERR(file);
-	}
-	ret = install(call, size, out_fd, file);
-	if (ret)
-		fput(file);
-	return ret;
-}
-
-/* ---- on region files ---- */
-
-static int region_alloc(struct call *call)
-{
-	struct peerlane_region *region = call->file->private_data;
-	struct peerlane_region_alloc *args = &call->args.alloc;
-	int ret;
-
-	if (!region->dev)
-		return peerlane_refuse(&call->msg, -EOPNOTSUPP,
-				       "only files of a device node take memory");
-	down_write(&region->lock);
-	if (region->state == PEERLANE_STATE_EMPTY)
-		ret = peerlane_region_fill(region, args->length, &call->msg);
-	else if (region->state == PEERLANE_STATE_ACTIVE)
-		ret = peerlane_refuse(&call->msg, -EBUSY,
-				      "region %llu has its memory already",
-				      region->id);
-	else
-		ret = peerlane_region_usable(region, &call->msg);
-	args->out_length = region->length;
-	args->out_id = region->id;
-	up_write(&region->lock);
-	return ret ? ret : respond(call, sizeof(*args));
-}
-
-static int region_info(struct call *call)
-{
-	peerlane_region_info(call->file->private_data, &call->args.info);
-	return respond(call, sizeof(call->args.info));
-}
-
-/* Who was handed the file for reading may not make more of it, nor end it. */
-static int check_writable(struct call *call)
-{
-	if (call->file->f_mode & FMODE_WRITE)
-		return 0;
-	return peerlane_refuse(&call->msg, -EPERM,
-			       "the region file is open for reading only");
-}
-
-static int check_range(struct peerlane_region *region, u64 offset, u64 length,
-		       struct peerlane_msg *msg)
-{
-	if (!length || !PAGE_ALIGNED(offset) || !PAGE_ALIGNED(length))
-		return peerlane_refuse(msg, -EINVAL,
-				       "offset %llu and length %llu have to be multiples of the page size, and length not 0",
-				       offset, length);
-	if (length > U64_MAX - offset)
-		return peerlane_refuse(msg, -EOVERFLOW,
-				       "offset %llu + length %llu overflows",
-				       offset, length);
-	if (offset + length > region->length)
-		return peerlane_refuse(msg, -EINVAL,
-				       "[%llu, %llu) is beyond the region's %llu bytes",
-				       offset, offset + length, region->length);
-	return 0;
-}
-
-static struct dma_buf *export(struct peerlane_region *region,
-			      const struct peerlane_region_export *args,
-			      struct peerlane_msg *msg)
-{
-	int ret;
-
-	lockdep_assert_held_read(&region->lock);
-	ret = peerlane_region_usable(region, msg);
-	if (!ret)
-		ret = check_range(region, args->offset, args->length, msg);
-	if (ret)
-		return ERR_PTR(ret);
-	return region->kind->export(region, args->offset, args->length,
-				    args->flags, msg);
-}
-
-static int region_export(struct call *call)
-{
-	struct peerlane_region *region = call->file->private_data;
-	struct peerlane_region_export *args = &call->args.export;
-	struct dma_buf *dmabuf;
-	int ret;
-
-	if (args->reserved2)
-		return peerlane_refuse(&call->msg, -EOPNOTSUPP,
-				       "reserved2 is not 0");
-	ret = check_writable(call);
-	if (ret)
-		return ret;
-	if (!region->kind->export)
-		return peerlane_refuse(&call->msg, -EOPNOTSUPP,
-				       "this kind of region has no dma-buf export");
-	down_read(&region->lock);
-	dmabuf = export(region, args, &call->msg);
-	up_read(&region->lock);
-	if (IS_ERR(dmabuf))
-		return PTR_ERR(dmabuf);
-	ret = install(call, sizeof(*args), &args->out_fd, dmabuf->file);
-	if (ret)
-		dma_buf_put(dmabuf);
-	return ret;
-}
-
-static int region_revoke(struct call *call)
-{
-	int ret = check_writable(call);
-
-	return ret ? ret : peerlane_region_revoke(call->file->private_data, &call->msg);
-}
-
-/* ---- on control ---- */
-
-typedef u32 (*records_fn)(void *records, u32 room);
-
-static u32 device_records(void *records, u32 room)
-{
-	return peerlane_device_records(records, room);
-}
-
-static u32 region_records(void *records, u32 room)
-{
-	return peerlane_region_records(records, room);
-}
-
-static int copy_records(const struct peerlane_list *args, const void *records,
-			u32 count, u32 size)
-{
-	char __user *to = u64_to_user_ptr(args->array_ptr);
-	u32 i, part = min(size, args->record_size);
-
-	for (i = 0; i < count; i++, to += args->record_size) {
-		if (copy_to_user(to, records + (size_t)i * size, part))
-			return -EFAULT;
-		if (clear_user(to + part, args->record_size - part))
-			return -EFAULT;
-	}
-	return 0;
-}
-
-/*
- * The room is for what there is now, not for what the caller has: he may say 4
- * billion. Taken again if by then there was more, and he has room for it.
- */
-static void *snapshot(u32 limit, records_fn get, u32 size, u32 *room, u32 *count)
-{
-	void *records = NULL;
-
-	*count = get(NULL, 0);
-	do {
-		kvfree(records);
-		*room = min(limit, *count + *count / 8 + 16);
-		records = kvmalloc_array(max(*room, 1U), size,
-					 GFP_KERNEL_ACCOUNT);
-		if (!records)
-			return NULL;
-		*count = get(records, *room);
-	} while (*count > *room && *room < limit);
-	return records;
-}
-
-/* @min_size: of the first release's record, for ever. */
-static int list(struct call *call, records_fn get, u32 size, u32 min_size)
-{
-	struct peerlane_list *args = &call->args.list;
-	u32 room, count;
-	void *records;
-	int ret = 0;
-
-	if (args->record_size < min_size || args->record_size > PAGE_SIZE)
-		return peerlane_refuse(&call->msg, -EINVAL,
-				       "record_size %u, the first release has %u",
-				       args->record_size, min_size);
-	records = snapshot(args->count, get, size, &room, &count);
-	if (!records)
-		return -ENOMEM;
-	if (count > room)
-		ret = -EMSGSIZE;
-	else
-		ret = copy_records(args, records, count, size);
-	kvfree(records);
-	if (ret == -EFAULT)
-		return peerlane_refuse(&call->msg, ret,
-				       "array_ptr cannot be written");
-	args->count = count;
-	if (respond(call, sizeof(*args)))
-		return -EFAULT;
-	if (ret)
-		return peerlane_refuse(&call->msg, ret,
-				       "there are %u records", count);
-	return 0;
-}
-
-static int device_list(struct call *call)
-{
-	return list(call, device_records, sizeof(struct peerlane_device_record),
-		    offsetofend(struct peerlane_device_record, reserved));
-}
-
-static int region_list(struct call *call)
-{
-	return list(call, region_records, sizeof(struct peerlane_region_record),
-		    offsetofend(struct peerlane_region_record, device));
-}
-
-static int import_dmabuf(struct call *call)
-{
-	struct peerlane_import_dmabuf *args = &call->args.import;
-	struct peerlane_region *region;
-
-	region = peerlane_import(args->dmabuf_fd, args->offset, args->length,
-				 &call->msg);
-	if (IS_ERR(region))
-		return PTR_ERR(region);
-	args->out_length = region->length;
-	return install_region(call, sizeof(*args), &args->out_fd, region);
-}
-
-static int pin_host(struct call *call)
-{
-	struct peerlane_pin_host *args = &call->args.host;
-	struct peerlane_region *region;
-
-	if (args->reserved2)
-		return peerlane_refuse(&call->msg, -EOPNOTSUPP,
-				       "reserved2 is not 0");
-	region = peerlane_host(args->addr, args->length, args->flags,
-			       &call->msg);
-	if (IS_ERR(region))
-		return PTR_ERR(region);
-	return install_region(call, sizeof(*args), &args->out_fd, region);
-}
-
-static int preflight_bind(struct pci_dev *target,
-			  struct peerlane_preflight *args,
-			  struct peerlane_msg *msg)
-{
-	int bar;
-
-	if (args->initiator[0])
-		return peerlane_refuse(msg, -EINVAL,
-				       "PREFLIGHT_BIND takes no initiator");
-	bar = peerlane_bar_pick(target, msg);
-	if (bar < 0)
-		return bar;
-	args->out_bar = bar;
-	peerlane_say(msg, "BAR %d of %s, %llu bytes", bar, pci_name(target),
-		     (u64)pci_resource_len(target, bar));
-	return 0;
-}
-
-static int preflight_pair(struct pci_dev *target,
-			  struct peerlane_preflight *args,
-			  struct peerlane_msg *msg)
-{
-	struct peerlane_verdict verdict = {};
-	struct pci_dev *initiator;
-	int ret;
-
-	initiator = peerlane_pci_find(args->initiator, msg);
-	if (IS_ERR(initiator))
-		return PTR_ERR(initiator);
-	/* Its driver, hence its DMA mask and IOMMU domain, must not go. */
-	ret = device_lock_interruptible(&initiator->dev);
-	if (!ret) {
-		ret = peerlane_preflight(target, 0, initiator, &verdict, msg);
-		device_unlock(&initiator->dev);
-	}
-	args->out_path = verdict.path;
-	args->out_distance = verdict.distance;
-	pci_dev_put(initiator);
-	return ret;
-}
-
-static int preflight(struct call *call)
-{
-	struct peerlane_preflight *args = &call->args.preflight;
-	struct pci_dev *target;
-	int ret;
-
-	if (args->reserved2)
-		return peerlane_refuse(&call->msg, -EOPNOTSUPP,
-				       "reserved2 is not 0");
-	target = peerlane_pci_find(args->target, &call->msg);
-	if (IS_ERR(target))
-		return PTR_ERR(target);
-	args->out_bar = -1;
-	if (args->flags & PEERLANE_PREFLIGHT_BIND)
-		ret = preflight_bind(target, args, &call->msg);
-	else
-		ret = preflight_pair(target, args, &call->msg);
-	pci_dev_put(target);
-	if (ret)
-		return ret;
-	call->say = true;
-	return respond(call, sizeof(*args));
-}
-
 /* ---- in ---- */
 
-#define BASE PEERLANE_CMD_REGION_ALLOC
-static const struct command region_commands[] = {
-	COMMAND(PEERLANE_IOC_REGION_ALLOC, peerlane_region_alloc, out_id, 0,
-		region_alloc),
-	COMMAND(PEERLANE_IOC_REGION_INFO, peerlane_region_status, out_device, 0,
-		region_info),
-	COMMAND(PEERLANE_IOC_REGION_EXPORT, peerlane_region_export, reserved2,
-		PEERLANE_EXPORT_REVOCABLE_ONLY, region_export),
-	COMMAND(PEERLANE_IOC_REGION_REVOKE, peerlane_region_revoke, reserved, 0,
-		region_revoke),
-};
-#undef BASE
-
-#define BASE PEERLANE_CMD_DEVICE_LIST
-static const struct command control_commands[] = {
-	COMMAND(PEERLANE_IOC_DEVICE_LIST, peerlane_list, record_size, 0,
-		device_list),
-	COMMAND(PEERLANE_IOC_REGION_LIST, peerlane_list, record_size, 0,
-		region_list),
-	COMMAND(PEERLANE_IOC_IMPORT_DMABUF, peerlane_import_dmabuf, out_length,
-		0, import_dmabuf),
-	COMMAND(PEERLANE_IOC_PIN_HOST, peerlane_pin_host, reserved2,
-		PEERLANE_PIN_READ_ONLY, pin_host),
-	COMMAND(PEERLANE_IOC_PREFLIGHT, peerlane_preflight, reserved2,
-		PEERLANE_PREFLIGHT_BIND, preflight),
-};
-#undef BASE
-
-static int read_args(struct call *call, const struct command *command)
+static int read_args(struct peerlane_call *call,
+		     const struct peerlane_command *command)
 {
 	int ret;
 
@@ -464,7 +79,8 @@ static int read_args(struct call *call, const struct command *command)
 	return 0;
 }
 
-static int check_hdr(struct call *call, const struct command *command)
+static int check_hdr(struct peerlane_call *call,
+		     const struct peerlane_command *command)
 {
 	const struct peerlane_hdr *hdr = &call->args.hdr;
 
@@ -478,7 +94,7 @@ static int check_hdr(struct call *call, const struct command *command)
 	return 0;
 }
 
-static long run(struct call *call, const struct command *command)
+static long run(struct peerlane_call *call, const struct peerlane_command *command)
 {
 	int ret = read_args(call, command);
 
@@ -494,12 +110,12 @@ static long run(struct call *call, const struct command *command)
 	return ret;
 }
 
-static long dispatch(struct file *file, unsigned int cmd, unsigned long arg,
-		     const struct command *commands, unsigned int count,
+long peerlane_dispatch(struct file *file, unsigned int cmd, unsigned long arg,
+		     const struct peerlane_command *commands, unsigned int count,
 		     unsigned int base)
 {
 	unsigned int index = _IOC_NR(cmd) - base;
-	struct call *call;
+	struct peerlane_call *call;
 	long ret;
 
 	if (index >= count || commands[index].cmd != cmd)
@@ -513,18 +129,4 @@ static long dispatch(struct file *file, unsigned int cmd, unsigned long arg,
 	ret = run(call, &commands[index]);
 	kfree(call);
 	return ret;
-}
-
-long peerlane_region_ioctl(struct file *file, unsigned int cmd,
-			   unsigned long arg)
-{
-	return dispatch(file, cmd, arg, region_commands,
-			ARRAY_SIZE(region_commands), PEERLANE_CMD_REGION_ALLOC);
-}
-
-long peerlane_control_ioctl(struct file *file, unsigned int cmd,
-			    unsigned long arg)
-{
-	return dispatch(file, cmd, arg, control_commands,
-			ARRAY_SIZE(control_commands), PEERLANE_CMD_DEVICE_LIST);
 }

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Calls on /dev/peerlane/control. */
+#include <linux/file.h>
+#include <linux/mm.h>
+#include <linux/pci.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "ioctl.h"
+
+/* Takes over the caller's user of @region, also on failure. */
+static int install_region(struct peerlane_call *call, u32 size, __s32 *out_fd,
+			  struct peerlane_region *region)
+{
+	struct file *file = peerlane_region_file(region);
+	int ret;
+
+	if (IS_ERR(file)) {
+		peerlane_region_put_user(region);
+		return PTR_ERR(file);
+	}
+	ret = peerlane_install(call, size, out_fd, file);
+	if (ret)
+		fput(file);
+	return ret;
+}
+
+typedef u32 (*records_fn)(void *records, u32 room);
+
+static u32 device_records(void *records, u32 room)
+{
+	return peerlane_device_records(records, room);
+}
+
+static u32 region_records(void *records, u32 room)
+{
+	return peerlane_region_records(records, room);
+}
+
+static int copy_records(const struct peerlane_list *args, const void *records,
+			u32 count, u32 size)
+{
+	char __user *to = u64_to_user_ptr(args->array_ptr);
+	u32 i, part = min(size, args->record_size);
+
+	for (i = 0; i < count; i++, to += args->record_size) {
+		if (copy_to_user(to, records + (size_t)i * size, part))
+			return -EFAULT;
+		if (clear_user(to + part, args->record_size - part))
+			return -EFAULT;
+	}
+	return 0;
+}
+
+/*
+ * The room is for what there is now, not for what the caller has: he may say 4
+ * billion. Taken again if by then there was more, and he has room for it.
+ */
+static void *snapshot(u32 limit, records_fn get, u32 size, u32 *room, u32 *count)
+{
+	void *records = NULL;
+
+	*count = get(NULL, 0);
+	do {
+		kvfree(records);
+		*room = min(limit, *count + *count / 8 + 16);
+		records = kvmalloc_array(max(*room, 1U), size,
+					 GFP_KERNEL_ACCOUNT);
+		if (!records)
+			return NULL;
+		*count = get(records, *room);
+	} while (*count > *room && *room < limit);
+	return records;
+}
+
+/* @min_size: of the first release's record, for ever. */
+static int list(struct peerlane_call *call, records_fn get, u32 size, u32 min_size)
+{
+	struct peerlane_list *args = &call->args.list;
+	u32 room, count;
+	void *records;
+	int ret = 0;
+
+	if (args->record_size < min_size || args->record_size > PAGE_SIZE)
+		return peerlane_refuse(&call->msg, -EINVAL,
+				       "record_size %u, the first release has %u",
+				       args->record_size, min_size);
+	records = snapshot(args->count, get, size, &room, &count);
+	if (!records)
+		return -ENOMEM;
+	if (count > room)
+		ret = -EMSGSIZE;
+	else
+		ret = copy_records(args, records, count, size);
+	kvfree(records);
+	if (ret == -EFAULT)
+		return peerlane_refuse(&call->msg, ret,
+				       "array_ptr cannot be written");
+	args->count = count;
+	if (peerlane_respond(call, sizeof(*args)))
+		return -EFAULT;
+	if (ret)
+		return peerlane_refuse(&call->msg, ret,
+				       "there are %u records", count);
+	return 0;
+}
+
+static int device_list(struct peerlane_call *call)
+{
+	return list(call, device_records, sizeof(struct peerlane_device_record),
+		    offsetofend(struct peerlane_device_record, reserved));
+}
+
+static int region_list(struct peerlane_call *call)
+{
+	return list(call, region_records, sizeof(struct peerlane_region_record),
+		    offsetofend(struct peerlane_region_record, device));
+}
+
+static int import_dmabuf(struct peerlane_call *call)
+{
+	struct peerlane_import_dmabuf *args = &call->args.import;
+	struct peerlane_region *region;
+
+	region = peerlane_import(args->dmabuf_fd, args->offset, args->length,
+				 &call->msg);
+	if (IS_ERR(region))
+		return PTR_ERR(region);
+	args->out_length = region->length;
+	return install_region(call, sizeof(*args), &args->out_fd, region);
+}
+
+static int pin_host(struct peerlane_call *call)
+{
+	struct peerlane_pin_host *args = &call->args.host;
+	struct peerlane_region *region;
+
+	if (args->reserved2)
+		return peerlane_refuse(&call->msg, -EOPNOTSUPP,
+				       "reserved2 is not 0");
+	region = peerlane_host(args->addr, args->length, args->flags,
+			       &call->msg);
+	if (IS_ERR(region))
+		return PTR_ERR(region);
+	return install_region(call, sizeof(*args), &args->out_fd, region);
+}
+
+static int preflight_bind(struct pci_dev *target,
+			  struct peerlane_preflight *args,
+			  struct peerlane_msg *msg)
+{
+	int bar;
+
+	if (args->initiator[0])
+		return peerlane_refuse(msg, -EINVAL,
+				       "PREFLIGHT_BIND takes no initiator");
+	bar = peerlane_bar_pick(target, msg);
+	if (bar < 0)
+		return bar;
+	args->out_bar = bar;
+	peerlane_say(msg, "BAR %d of %s, %llu bytes", bar, pci_name(target),
+		     (u64)pci_resource_len(target, bar));
+	return 0;
+}
+
+static int preflight_pair(struct pci_dev *target,
+			  struct peerlane_preflight *args,
+			  struct peerlane_msg *msg)
+{
+	struct peerlane_verdict verdict = {};
+	struct pci_dev *initiator;
+	int ret;
+
+	initiator = peerlane_pci_find(args->initiator, msg);
+	if (IS_ERR(initiator))
+		return PTR_ERR(initiator);
+	/* Its driver, hence its DMA mask and IOMMU domain, must not go. */
+	ret = device_lock_interruptible(&initiator->dev);
+	if (!ret) {
+		ret = peerlane_preflight(target, 0, initiator, &verdict, msg);
+		device_unlock(&initiator->dev);
+	}
+	args->out_path = verdict.path;
+	args->out_distance = verdict.distance;
+	pci_dev_put(initiator);
+	return ret;
+}
+
+static int preflight(struct peerlane_call *call)
+{
+	struct peerlane_preflight *args = &call->args.preflight;
+	struct pci_dev *target;
+	int ret;
+
+	if (args->reserved2)
+		return peerlane_refuse(&call->msg, -EOPNOTSUPP,
+				       "reserved2 is not 0");
+	target = peerlane_pci_find(args->target, &call->msg);
+	if (IS_ERR(target))
+		return PTR_ERR(target);
+	args->out_bar = -1;
+	if (args->flags & PEERLANE_PREFLIGHT_BIND)
+		ret = preflight_bind(target, args, &call->msg);
+	else
+		ret = preflight_pair(target, args, &call->msg);
+	pci_dev_put(target);
+	if (ret)
+		return ret;
+	call->say = true;
+	return peerlane_respond(call, sizeof(*args));
+}
+
+#define BASE PEERLANE_CMD_DEVICE_LIST
+static const struct peerlane_command control_commands[] = {
+	COMMAND(PEERLANE_IOC_DEVICE_LIST, peerlane_list, record_size, 0,
+		device_list),
+	COMMAND(PEERLANE_IOC_REGION_LIST, peerlane_list, record_size, 0,
+		region_list),
+	COMMAND(PEERLANE_IOC_IMPORT_DMABUF, peerlane_import_dmabuf, out_length,
+		0, import_dmabuf),
+	COMMAND(PEERLANE_IOC_PIN_HOST, peerlane_pin_host, reserved2,
+		PEERLANE_PIN_READ_ONLY, pin_host),
+	COMMAND(PEERLANE_IOC_PREFLIGHT, peerlane_preflight, reserved2,
+		PEERLANE_PREFLIGHT_BIND, preflight),
+};
+#undef BASE
+
+long peerlane_control_ioctl(struct file *file, unsigned int cmd,
+			    unsigned long arg)
+{
+	return peerlane_dispatch(file, cmd, arg, control_commands,
+			ARRAY_SIZE(control_commands), PEERLANE_CMD_DEVICE_LIST);
+}
