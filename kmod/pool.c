@@ -60,16 +60,18 @@ int peerlane_pool_alloc(struct peerlane_device *dev, u64 span, u64 *offset,
 	struct peerlane_pool *pool = &dev->pool;
 	unsigned long units = span >> PEERLANE_UNIT_SHIFT;
 	unsigned long first, unit;
-	u64 free;
+	u64 free, limbo;
 
 	mutex_lock(&dev->lock);
 	first = units <= pool->units ? take(pool, units) : pool->units;
 	free = (u64)pool->free << PEERLANE_UNIT_SHIFT;
+	limbo = (u64)pool->limbo << PEERLANE_UNIT_SHIFT;
 	mutex_unlock(&dev->lock);
 	if (first == pool->units)
 		return peerlane_refuse(msg, -ENOSPC,
-				       "%s has no free range of %llu bytes (%llu bytes are free, perhaps in pieces)",
-				       peerlane_device_name(dev), span, free);
+				       "%s has no free range of %llu bytes (%llu bytes are free, perhaps in pieces; %llu wait for pins to end)",
+				       peerlane_device_name(dev), span, free,
+				       limbo);
 
 	/* The units are ours, so their dirty bits change by nobody else. */
 	for (unit = first; unit < first + units; unit++)
