@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/module.h>
 
-#include "compat.h"
 #include "peerlane.h"
 
 static int __init peerlane_init(void)
@@ -42,4 +41,3 @@ module_exit(peerlane_exit);
 MODULE_DESCRIPTION("Accelerator memory on the RDMA fabric");
 MODULE_LICENSE("GPL");
 MODULE_VERSION(PEERLANE_VERSION);
-PEERLANE_IMPORT_NS(DMA_BUF);
