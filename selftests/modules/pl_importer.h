@@ -32,7 +32,7 @@ struct pl_state {
 	__u64 length;		/* of all */
 	__u64 longest;		/* of one */
 	__u32 contiguous;
-	__u32 can_copy;		/* there is an engine */
+	__u32 busy;		/* its job goes on */
 };
 
 /* By the edu function's engine; at most 2048 bytes. */
@@ -43,11 +43,24 @@ struct pl_copy {
 	__u32 write;		/* to the dma-buf */
 };
 
+/*
+ * Fill with @byte again and again for so long, in the background, under a
+ * fence; one for each attachment.
+ */
+struct pl_job {
+	__u64 offset;
+	__u32 length;
+	__u32 byte;
+	__u32 ms;
+	__u32 hasty;		/* unmaps when told to, not when it is done */
+};
+
 #define PL_ATTACH	_IOW('i', 0, struct pl_attach)
 #define PL_DETACH	_IO('i', 1)
 #define PL_MAP		_IO('i', 2)
 #define PL_UNMAP	_IO('i', 3)
 #define PL_STATE	_IOR('i', 4, struct pl_state)
 #define PL_COPY		_IOW('i', 5, struct pl_copy)
+#define PL_JOB		_IOW('i', 6, struct pl_job)
 
 #endif /* PL_IMPORTER_H */

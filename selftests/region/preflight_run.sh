@@ -14,8 +14,9 @@ port) expected=(3 4) ;;
 switch) expected=(1 4) ;;
 iommu) expected=(4 4) ;;
 esac
-insmod "$TREE/build/$(uname -r)/pl_importer.ko" dma_bits=28
+insmod "$TREE/build/$(uname -r)/pl_edu.ko" dma_bits=28
+insmod "$TREE/build/$(uname -r)/pl_importer.ko"
 rc=0
 "$TREE/build/selftests/region/preflight_test" "${expected[@]}" || rc=$?
-rmmod pl_importer
+rmmod pl_importer pl_edu
 exit "$rc"

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include <peerlane.h>
-#include "pl_importer.h"
+#include "dma.h"
 
 #define MIB	(1UL << 20)
 #define UNIT	(2 * MIB)
@@ -61,15 +61,5 @@ void *map(int fd, size_t length, uint64_t offset);
 int map_error(int fd, size_t length, uint64_t offset, int prot, int flags);
 
 bool kernel_has(const char *symbol);
-
-/* ---- /dev/pl_importer ---- */
-
-int importer_attach(int dmabuf, uint32_t mode);	/* an open file, or -errno */
-int importer_attach_max(int dmabuf, uint32_t mode, uint32_t max_segment);
-int importer_map(int importer);
-int importer_unmap(int importer);
-struct pl_state importer_state(int importer);
-int importer_copy(int importer, bool write, uint64_t offset, void *data,
-		  uint32_t length);
 
 #endif /* SELFTESTS_REGION_H */

@@ -1,64 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * An importer of dma-bufs that behaves as it is told: as the drivers do that
- * exist. It attaches for QEMU's edu function, whose engine then copies, or for
- * the function that parameter pci names, without a copy.
- *
- * The function is used without being bound: no other driver wants it, and an
- * attachment needs nothing but its struct device.
+ * exist. It attaches for QEMU's edu function, whose engine then copies.
  */
-#include <linux/delay.h>
 #include <linux/dma-buf.h>
 #include <linux/dma-mapping.h>
 #include <linux/dma-resv.h>
 #include <linux/fs.h>
-#include <linux/io-64-nonatomic-lo-hi.h>
-#include <linux/io.h>
-#include <linux/jiffies.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
-#include <linux/mutex.h>
-#include <linux/pci.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include "compat.h"
-#include "pl_importer.h"
+#include "importer.h"
+#include "pl_edu.h"
 
-#define EDU_VENDOR	0x1234
-#define EDU_DEVICE	0x11e8
-#define EDU_SOURCE	0x80
-#define EDU_TARGET	0x88
-#define EDU_COUNT	0x90
-#define EDU_COMMAND	0x98
-#define EDU_RUN		1
-#define EDU_TO_MEMORY	2
-#define EDU_BUFFER	0x40000
-#define EDU_ROOM	2048
-
-static char *pci = "";
-module_param(pci, charp, 0444);
-MODULE_PARM_DESC(pci, "dddd:bb:dd.f of the importing function (default: the edu function)");
-
-static unsigned int dma_bits = 64;
-module_param(dma_bits, uint, 0444);
-MODULE_PARM_DESC(dma_bits, "how many address bits the function says it has (default 64)");
-
-static struct pci_dev *pdev;
-static void __iomem *edu;		/* NULL: no engine */
-static void *bounce;
-static dma_addr_t bounce_addr;
-static DEFINE_MUTEX(engine);		/* protects edu and bounce */
-
-struct importer {
-	struct mutex lock;		/* outside dma_resv; protects the rest */
-	struct dma_buf *dmabuf;
-	struct dma_buf_attachment *attach;
-	u32 mode;
-	bool pinned;			/* dma_resv */
-	struct sg_table *sgt;		/* dma_resv */
-	atomic_t notifies;
-};
+static struct device *function;		/* edu's */
 
 /* ---- what the exporter tells ---- */
 
@@ -80,13 +38,20 @@ static void drop_pin(struct importer *importer)
 	importer->pinned = false;
 }
 
+void importer_let_go(struct importer *importer)
+{
+	drop_mapping(importer);
+	drop_pin(importer);
+}
+
 static void notify_obey(struct dma_buf_attachment *attach)
 {
 	struct importer *importer = attach->importer_priv;
 
 	atomic_inc(&importer->notifies);
-	drop_mapping(importer);
-	drop_pin(importer);
+	/* Work in flight needs the mapping: its end will see to it. */
+	if (!importer_job_needs_mapping(importer))
+		importer_let_go(importer);
 }
 
 #ifndef HAVE_DMA_BUF_ATTACH_REVOCABLE
@@ -125,16 +90,16 @@ static struct dma_buf_attachment *attach_as(struct importer *importer)
 
 	switch (importer->mode) {
 	case PL_STATIC:
-		return dma_buf_attach(dmabuf, &pdev->dev);
+		return dma_buf_attach(dmabuf, function);
 	case PL_SYSTEM_ONLY:
-		return dma_buf_dynamic_attach(dmabuf, &pdev->dev, &system_only,
+		return dma_buf_dynamic_attach(dmabuf, function, &system_only,
 					      importer);
 	case PL_DYNAMIC:
 	case PL_PINNED_REVOCABLE:
-		return dma_buf_dynamic_attach(dmabuf, &pdev->dev, &obedient,
+		return dma_buf_dynamic_attach(dmabuf, function, &obedient,
 					      importer);
 	case PL_PINNED:
-		return dma_buf_dynamic_attach(dmabuf, &pdev->dev, &stubborn,
+		return dma_buf_dynamic_attach(dmabuf, function, &stubborn,
 					      importer);
 	case PL_NOT_PCI:
 		return dma_buf_dynamic_attach(dmabuf, misc.this_device,
@@ -163,7 +128,7 @@ static int do_attach(struct importer *importer, const struct pl_attach *args)
 	if (importer->dmabuf)
 		return -EBUSY;
 	if (args->max_segment)
-		dma_set_max_seg_size(&pdev->dev, args->max_segment);
+		dma_set_max_seg_size(function, args->max_segment);
 	importer->mode = args->mode;
 	importer->dmabuf = dma_buf_get(args->fd);
 	if (IS_ERR(importer->dmabuf)) {
@@ -195,9 +160,9 @@ static int do_detach(struct importer *importer)
 
 	if (!dmabuf)
 		return -ENOENT;
+	importer_job_end(importer);
 	dma_resv_lock(dmabuf->resv, NULL);
-	drop_mapping(importer);
-	drop_pin(importer);
+	importer_let_go(importer);
 	dma_resv_unlock(dmabuf->resv);
 	dma_buf_detach(dmabuf, importer->attach);
 	importer->dmabuf = NULL;
@@ -265,78 +230,64 @@ static void get_state(struct importer *importer, struct pl_state *state)
 {
 	memset(state, 0, sizeof(*state));
 	state->notifies = atomic_read(&importer->notifies);
-	state->can_copy = !!edu;
 	if (!importer->dmabuf)
 		return;
 	dma_resv_lock(importer->dmabuf->resv, NULL);
 	state->mapped = !!importer->sgt;
+	state->busy = importer_job_goes_on(importer);
 	if (importer->sgt)
 		describe(importer, state);
 	dma_resv_unlock(importer->dmabuf->resv);
 }
 
-/* ---- the engine: between memory and its own buffer only ---- */
+/* ---- copying ---- */
 
-static int engine_run(u64 source, u64 target, u32 count, u32 direction)
+int importer_find(struct importer *importer, u64 offset, u32 length, u64 *addr)
 {
-	unsigned long end = jiffies + 5 * HZ;
+	struct pl_state state = {};
 
-	writeq(source, edu + EDU_SOURCE);
-	writeq(target, edu + EDU_TARGET);
-	writeq(count, edu + EDU_COUNT);
-	writeq(EDU_RUN | direction, edu + EDU_COMMAND);
-	while (readq(edu + EDU_COMMAND) & EDU_RUN) {
-		if (time_after(jiffies, end))
-			return -ETIMEDOUT;
-		usleep_range(1000, 5000);
-	}
+	dma_resv_assert_held(importer->dmabuf->resv);
+	if (!importer->sgt)
+		return -ENOENT;
+	describe(importer, &state);
+	if (!state.contiguous || offset > state.length ||
+	    length > state.length - offset)
+		return -ERANGE;
+	*addr = state.addr + offset;
 	return 0;
-}
-
-static int engine_copy(u64 source, u64 target, u32 count)
-{
-	int ret = engine_run(source, EDU_BUFFER, count, 0);
-
-	return ret ?: engine_run(EDU_BUFFER, target, count, EDU_TO_MEMORY);
 }
 
 /* dma_resv is held, so that the mapping cannot go under the engine. */
 static int copy(struct importer *importer, const struct pl_copy *args)
 {
-	struct pl_state state = {};
 	u64 addr;
+	int ret;
 
-	if (!importer->sgt)
-		return -ENOENT;
-	describe(importer, &state);
-	if (!state.contiguous || args->offset > state.length ||
-	    args->length > state.length - args->offset)
-		return -ERANGE;
-	addr = state.addr + args->offset;
-	return args->write ? engine_copy(bounce_addr, addr, args->length) :
-			     engine_copy(addr, bounce_addr, args->length);
+	ret = importer_find(importer, args->offset, args->length, &addr);
+	if (ret)
+		return ret;
+	return args->write ?
+		pl_edu_copy(importer->bounce_addr, addr, args->length) :
+		pl_edu_copy(addr, importer->bounce_addr, args->length);
 }
 
 static int do_copy(struct importer *importer, const struct pl_copy *args)
 {
 	void __user *data = u64_to_user_ptr(args->data_ptr);
-	int ret = 0;
+	int ret;
 
-	if (!edu || !importer->dmabuf)
+	if (!importer->dmabuf)
 		return -ENOENT;
-	if (!args->length || args->length > EDU_ROOM)
+	if (!args->length || args->length > PL_EDU_ROOM)
 		return -EINVAL;
-	mutex_lock(&engine);
-	if (args->write && copy_from_user(bounce, data, args->length))
+	if (args->write && copy_from_user(importer->bounce, data, args->length))
+		return -EFAULT;
+	dma_resv_lock(importer->dmabuf->resv, NULL);
+	ret = copy(importer, args);
+	dma_resv_unlock(importer->dmabuf->resv);
+	if (!ret && !args->write &&
+	    copy_to_user(data, importer->bounce, args->length))
 		ret = -EFAULT;
-	if (!ret) {
-		dma_resv_lock(importer->dmabuf->resv, NULL);
-		ret = copy(importer, args);
-		dma_resv_unlock(importer->dmabuf->resv);
-	}
-	if (!ret && !args->write && copy_to_user(data, bounce, args->length))
-		ret = -EFAULT;
-	mutex_unlock(&engine);
 	return ret;
 }
 
@@ -348,6 +299,13 @@ static int importer_open(struct inode *inode, struct file *file)
 
 	if (!importer)
 		return -ENOMEM;
+	importer->bounce = dma_alloc_coherent(function, PL_EDU_ROOM,
+					      &importer->bounce_addr,
+					      GFP_KERNEL);
+	if (!importer->bounce) {
+		kfree(importer);
+		return -ENOMEM;
+	}
 	mutex_init(&importer->lock);
 	file->private_data = importer;
 	return 0;
@@ -358,6 +316,8 @@ static int importer_release(struct inode *inode, struct file *file)
 	struct importer *importer = file->private_data;
 
 	do_detach(importer);
+	dma_free_coherent(function, PL_EDU_ROOM, importer->bounce,
+			  importer->bounce_addr);
 	kfree(importer);
 	return 0;
 }
@@ -368,6 +328,7 @@ static long importer_command(struct importer *importer, unsigned int cmd,
 	struct pl_attach attach;
 	struct pl_state state;
 	struct pl_copy args;
+	struct pl_job job;
 
 	switch (cmd) {
 	case PL_ATTACH:
@@ -387,6 +348,10 @@ static long importer_command(struct importer *importer, unsigned int cmd,
 		if (copy_from_user(&args, user, sizeof(args)))
 			return -EFAULT;
 		return do_copy(importer, &args);
+	case PL_JOB:
+		if (copy_from_user(&job, user, sizeof(job)))
+			return -EFAULT;
+		return importer_job_begin(importer, &job);
 	}
 	return -ENOTTY;
 }
@@ -417,82 +382,16 @@ static struct miscdevice misc = {
 	.mode	= 0600,
 };
 
-/* ---- the function ---- */
-
-static struct pci_dev *find_function(void)
-{
-	unsigned int domain, bus, slot, func;
-
-	if (!pci[0])
-		return pci_get_device(EDU_VENDOR, EDU_DEVICE, NULL);
-	if (sscanf(pci, "%x:%x:%x.%x", &domain, &bus, &slot, &func) != 4)
-		return NULL;
-	return pci_get_domain_bus_and_slot(domain, bus, PCI_DEVFN(slot, func));
-}
-
-static int engine_init(void)
-{
-	if (pdev->vendor != EDU_VENDOR || pdev->device != EDU_DEVICE)
-		return 0;
-	pci_set_master(pdev);
-	edu = pci_iomap(pdev, 0, 0);
-	if (!edu)
-		return -ENOMEM;
-	bounce = dma_alloc_coherent(&pdev->dev, EDU_ROOM, &bounce_addr,
-				    GFP_KERNEL);
-	if (!bounce) {
-		pci_iounmap(pdev, edu);
-		return -ENOMEM;
-	}
-	return 0;
-}
-
-static void engine_exit(void)
-{
-	if (!edu)
-		return;
-	dma_free_coherent(&pdev->dev, EDU_ROOM, bounce, bounce_addr);
-	pci_iounmap(pdev, edu);
-	pci_clear_master(pdev);
-}
-
 static int __init importer_init(void)
 {
-	int ret;
-
-	pdev = find_function();
-	if (!pdev)
-		return -ENODEV;
-	ret = pci_enable_device(pdev);
-	if (ret)
-		goto err_put;
-	ret = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(dma_bits));
-	if (ret)
-		goto err_disable;
-	ret = engine_init();
-	if (ret)
-		goto err_disable;
-	ret = misc_register(&misc);
-	if (ret)
-		goto err_engine;
-	return 0;
-
-err_engine:
-	engine_exit();
-err_disable:
-	pci_disable_device(pdev);
-err_put:
-	pci_dev_put(pdev);
-	return ret;
+	function = &pl_edu_function()->dev;
+	return misc_register(&misc);
 }
 module_init(importer_init);
 
 static void __exit importer_exit(void)
 {
 	misc_deregister(&misc);
-	engine_exit();
-	pci_disable_device(pdev);
-	pci_dev_put(pdev);
 }
 module_exit(importer_exit);
 
