@@ -7,6 +7,7 @@ RESULT = re.compile(r"^( *)(not )?ok\b(?: +(\d+))?[ -]*([^#]*)(?:# *(\w+)(.*))?$
 PLAN = re.compile(r"^( *)1\.\.(\d+)\s*(#.*)?$")
 VERSION = re.compile(r"^( *)(?:K?TAP) version \d+")
 MARK = re.compile(r"peerlane-test: (.*)")
+EXPECT = re.compile(r"peerlane-expect: (.*)")
 BANNER = "Linux version "
 
 # Bits of /proc/sys/kernel/tainted that an out-of-tree, unsigned module sets.
@@ -112,18 +113,47 @@ def read_patterns(text):
     return re.compile("|".join(f"(?:{line})" for line in lines))
 
 
+class Expected:
+    """A splat that a test said it would bring about: it is none, but it must come."""
+
+    def __init__(self, text):
+        self.text = text.strip()
+        self.came = False
+        try:
+            self.pattern = re.compile(self.text)
+        except re.error:
+            self.pattern = re.compile("(?!)")
+
+    def excuses(self, line):
+        # What matches everything would excuse everything.
+        came = bool(self.pattern.search(line)) and not self.pattern.search("")
+        self.came |= came
+        return came
+
+    def findings(self):
+        return [] if self.came else [f"expected, but did not come: {self.text}"]
+
+
 def splats(console, patterns, allow):
     """(test, line) for each splat; the first line of one speaks for it all,
     so a trace that follows within the same test is not counted again."""
     found = []
     test = "(before any test)"
+    expected = []
     quiet = 0
-    for line in console.splitlines():
+    for line in [*console.splitlines(), "peerlane-test: (the end)"]:
         if match := MARK.search(line):
+            found += [(test, text) for one in expected for text in one.findings()]
             test = match[1].strip()
+            expected = []
             quiet = 0
             continue
+        if match := EXPECT.search(line):
+            expected.append(Expected(match[1]))
+            continue
         quiet -= 1
+        if [one for one in expected if one.excuses(line)]:
+            continue
         if patterns.search(line) and not allow.search(line):
             if quiet <= 0:
                 found.append((test, line.strip()))

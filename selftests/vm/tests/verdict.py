@@ -75,6 +75,25 @@ class ConsoleTest(unittest.TestCase):
                         "[ 4.1] WARNING: CPU: 0 PID: 1 at x.c:1\n[ 4.2] Call Trace:\n")
         self.assertEqual(found, ["splat during test two: [ 4.1] WARNING: CPU: 0 PID: 1 at x.c:1"])
 
+    def test_expected_splat(self):
+        text = ("[ 3.0] peerlane-test: one\n[ 3.0] peerlane-expect: DMAR: \\[DMA Write\n"
+                "[ 3.1] DMAR: [DMA Write NO_PASID] fault addr 0x1000\n")
+        self.assertEqual(console(text), [])
+        # Only that one, only in that test, and it must come.
+        self.assertEqual(len(console(text + "[ 3.2] BUG: x\n")), 1)
+        self.assertEqual(len(console(text.replace("DMA Write NO", "DMA Read NO"))), 2)
+        self.assertIn("splat during test two", console(
+            text + "[ 4.0] peerlane-test: two\n[ 4.1] DMAR: [DMA Write] fault\n")[0])
+        self.assertIn("test one: expected, but did not come", console(
+            "[ 3.0] peerlane-test: one\n[ 3.0] peerlane-expect: Oops\n"
+            "[ 4.0] peerlane-test: two\n")[0])
+
+    def test_expected_everything(self):
+        for pattern in (".*", "x*", "["):
+            found = console(f"[ 3.0] peerlane-test: one\n[ 3.0] peerlane-expect: {pattern}\n"
+                            "[ 3.1] WARNING: x\n")
+            self.assertEqual(len(found), 2, pattern)
+
     def test_known_splats(self):
         for line in ("BUG: KASAN: use-after-free in f", "general protection fault, probably for",
                      "UBSAN: array-index-out-of-bounds", "INFO: possible recursive locking detected",
