@@ -23,6 +23,7 @@
 
 #include "compat.h"
 #include "peerlane.h"
+#include "sg_chunk.h"
 #include "trace.h"
 
 PEERLANE_IMPORT_NS(DMA_BUF);
@@ -147,30 +148,20 @@ static void export_unpin(struct dma_buf_attachment *attach)
 
 /* ---- mapping ---- */
 
-/* An entry's length is 32 bits, and the importer's engine may want less. */
-static u64 entry_size(unsigned int importer_max)
-{
-	u64 size = rounddown(importer_max, PAGE_SIZE);
-
-	return clamp_t(u64, size, PAGE_SIZE, SZ_1G);
-}
-
 static int fill_table(struct sg_table *sgt, dma_addr_t addr, u64 length,
-		      u64 entry)
+		      u32 chunk)
 {
 	struct scatterlist *sg;
 	unsigned int i;
 	int ret;
 
-	ret = sg_alloc_table(sgt, DIV_ROUND_UP_ULL(length, entry), GFP_KERNEL);
+	ret = sg_alloc_table(sgt, peerlane_sg_chunks(length, chunk), GFP_KERNEL);
 	if (ret)
 		return ret;
 	for_each_sgtable_dma_sg(sgt, sg, i) {
 		sg_set_page(sg, NULL, 0, 0);
-		sg_dma_address(sg) = addr;
-		sg_dma_len(sg) = min(length, entry);
-		addr += sg_dma_len(sg);
-		length -= sg_dma_len(sg);
+		sg_dma_address(sg) = addr + (u64)i * chunk;
+		sg_dma_len(sg) = peerlane_sg_chunk_length(length, chunk, i);
 	}
 	/* The CPU's half is empty: an importer that walks pages finds none. */
 	sgt->orig_nents = 0;
@@ -203,7 +194,7 @@ static struct sg_table *export_map(struct dma_buf_attachment *attach,
 	if (ret)
 		goto err_free;
 	ret = fill_table(&mapping->sgt, mapping->addr, export->length,
-			 entry_size(dma_get_max_seg_size(attach->dev)));
+			 peerlane_sg_chunk_size(dma_get_max_seg_size(attach->dev)));
 	if (ret)
 		goto err_unmap;
 	atomic_inc(&export->region->attachments);
