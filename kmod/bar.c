@@ -8,62 +8,70 @@
 #include <linux/pci.h>
 #include <linux/pm.h>
 
+#include "bar_choice.h"
 #include "peerlane.h"
 
-static bool is_usable(struct pci_dev *pdev, int bar)
+static void look_at(struct pci_dev *pdev, struct peerlane_bar *bars)
 {
-	unsigned long flags = pci_resource_flags(pdev, bar);
+	unsigned long flags;
+	int i;
 
-	/* Write-combining and speculative reads need "prefetchable". */
-	return (flags & IORESOURCE_MEM) && (flags & IORESOURCE_PREFETCH) &&
-	       !(flags & IORESOURCE_UNSET) &&
-	       pci_resource_len(pdev, bar) >= PEERLANE_UNIT;
+	for (i = 0; i < PCI_STD_NUM_BARS; i++) {
+		flags = pci_resource_flags(pdev, i);
+		bars[i] = (struct peerlane_bar) {
+			.size		 = pci_resource_len(pdev, i),
+			.is_memory	 = flags & IORESOURCE_MEM,
+			.is_prefetchable = flags & IORESOURCE_PREFETCH,
+			.has_address	 = !(flags & IORESOURCE_UNSET),
+		};
+	}
 }
 
-static int refuse_all(struct pci_dev *pdev, struct peerlane_msg *msg)
+int peerlane_bar_of(struct pci_dev *pdev)
 {
-	u64 largest = 0;
-	int bar, best = -1;
+	struct peerlane_bar bars[PCI_STD_NUM_BARS];
 
-	for (bar = 0; bar < PCI_STD_NUM_BARS; bar++) {
-		if (!(pci_resource_flags(pdev, bar) & IORESOURCE_MEM) ||
-		    pci_resource_len(pdev, bar) <= largest)
-			continue;
-		largest = pci_resource_len(pdev, bar);
-		best = bar;
-	}
-	if (best < 0)
+	look_at(pdev, bars);
+	return peerlane_bar_largest(bars, PCI_STD_NUM_BARS);
+}
+
+static int refuse_all(struct pci_dev *pdev, const struct peerlane_bar *bars,
+		      struct peerlane_msg *msg)
+{
+	int largest = peerlane_bar_largest(bars, PCI_STD_NUM_BARS);
+
+	if (largest < 0)
 		return peerlane_refuse(msg, -EINVAL, "%s has no memory BAR",
 				       pci_name(pdev));
-	if (pci_resource_flags(pdev, best) & IORESOURCE_UNSET)
+	switch (peerlane_bar_fault(&bars[largest])) {
+	case PEERLANE_BAR_NO_ADDRESS:
 		return peerlane_refuse(msg, -EINVAL,
 				       "BAR %d of %s has no address: the firmware found no room for it",
-				       best, pci_name(pdev));
-	if (largest < PEERLANE_UNIT)
+				       largest, pci_name(pdev));
+	case PEERLANE_BAR_SMALL:
 		return peerlane_refuse(msg, -EINVAL,
 				       "the largest BAR of %s, %d, has %llu bytes; at least %lu are needed",
-				       pci_name(pdev), best, largest,
-				       PEERLANE_UNIT);
-	return peerlane_refuse(msg, -EINVAL,
-			       "BAR %d of %s (%llu bytes) is not prefetchable: it holds registers, not memory",
-			       best, pci_name(pdev), largest);
+				       pci_name(pdev), largest,
+				       bars[largest].size, PEERLANE_UNIT);
+	default:
+		return peerlane_refuse(msg, -EINVAL,
+				       "BAR %d of %s (%llu bytes) is not prefetchable: it holds registers, not memory",
+				       largest, pci_name(pdev),
+				       bars[largest].size);
+	}
 }
 
 int peerlane_bar_pick(struct pci_dev *pdev, struct peerlane_msg *msg)
 {
-	int bar, best = -1, ret;
+	struct peerlane_bar bars[PCI_STD_NUM_BARS];
+	int ret, best;
 
 	ret = peerlane_pages_supported(msg);
 	if (ret)
 		return ret;
-	for (bar = 0; bar < PCI_STD_NUM_BARS; bar++) {
-		if (!is_usable(pdev, bar))
-			continue;
-		if (best < 0 || pci_resource_len(pdev, bar) >
-				pci_resource_len(pdev, best))
-			best = bar;
-	}
-	return best < 0 ? refuse_all(pdev, msg) : best;
+	look_at(pdev, bars);
+	best = peerlane_bar_best(bars, PCI_STD_NUM_BARS);
+	return best < 0 ? refuse_all(pdev, bars, msg) : best;
 }
 
 static struct peerlane_device *create(struct pci_dev *pdev, int bar,

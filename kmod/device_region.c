@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 
 #include "peerlane.h"
+#include "range.h"
 
 /* region->priv of a range that another driver allocated; else NULL */
 struct owned {
@@ -172,7 +173,7 @@ peerlane_register_device(const struct peerlane_device_desc *desc)
 		return ERR_PTR(-EINVAL);
 	if (!desc->size || !IS_ALIGNED(desc->size, PEERLANE_UNIT) ||
 	    !IS_ALIGNED(desc->phys, PEERLANE_UNIT) ||
-	    desc->size - 1 > U64_MAX - desc->phys)
+	    peerlane_range_beyond(desc->phys, desc->size, U64_MAX))
 		return ERR_PTR(-EINVAL);
 	if (dev_is_pci(desc->parent))
 		args.pdev = to_pci_dev(desc->parent);
@@ -189,8 +190,8 @@ EXPORT_SYMBOL_GPL(peerlane_unregister_device);
 static bool range_ok(const struct peerlane_device *dev, u64 offset, u64 length)
 {
 	return length && IS_ALIGNED(offset, PEERLANE_UNIT) &&
-	       PAGE_ALIGNED(length) && offset < dev->size &&
-	       length <= dev->size - offset;
+	       PAGE_ALIGNED(length) &&
+	       peerlane_range_within(offset, length, dev->size);
 }
 
 static int take_owned(struct peerlane_region *region, u64 offset, u64 length,

@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 
 #include "peerlane.h"
+#include "range.h"
 
 #define BATCH	(PAGE_SIZE / sizeof(struct page *))
 
@@ -207,7 +208,7 @@ static int check_range(u64 addr, u64 length, struct peerlane_msg *msg)
 		return peerlane_refuse(msg, -EINVAL,
 				       "address %#llx and length %#llx must be multiples of the page size, and length not 0",
 				       addr, length);
-	if (length > U64_MAX - addr || addr + length > ULONG_MAX)
+	if (!peerlane_range_within(addr, length, ULONG_MAX))
 		return peerlane_refuse(msg, -EOVERFLOW,
 				       "address %#llx + length %#llx is beyond the address space",
 				       addr, length);

@@ -20,6 +20,7 @@
 
 #include "compat.h"
 #include "peerlane.h"
+#include "range.h"
 
 struct import {
 	struct dma_buf *dmabuf;		/* a reference */
@@ -72,8 +73,8 @@ static int import_mmap(struct peerlane_region *region,
 		return peerlane_refuse(NULL, -EOPNOTSUPP,
 				       "exporter %s of this dma-buf cannot map it for the CPU",
 				       import->dmabuf->exp_name);
-	if (vma->vm_pgoff > U64_MAX >> PAGE_SHIFT || offset > region->length ||
-	    length > region->length - offset)
+	if (vma->vm_pgoff > U64_MAX >> PAGE_SHIFT ||
+	    !peerlane_range_within(offset, length, region->length))
 		return peerlane_refuse(NULL, -EINVAL,
 				       "mmap is beyond the region's %llu bytes",
 				       region->length);
@@ -143,13 +144,13 @@ static int check_part(u64 size, u64 offset, u64 *length,
 		return peerlane_refuse(msg, -EINVAL,
 				       "offset %#llx and length %#llx must be multiples of the page size",
 				       offset, *length);
-	if (*length > U64_MAX - offset)
+	if (peerlane_range_wraps(offset, *length))
 		return peerlane_refuse(msg, -EOVERFLOW,
 				       "offset %#llx + length %#llx is beyond 64 bits",
 				       offset, *length);
 	if (!*length && offset < size)
 		*length = rounddown(size - offset, PAGE_SIZE);
-	if (!*length || offset + *length > size)
+	if (!*length || !peerlane_range_within(offset, *length, size))
 		return peerlane_refuse(msg, -EINVAL,
 				       "[%#llx, %#llx) is empty or beyond the dma-buf's %#llx bytes",
 				       offset, offset + *length, size);

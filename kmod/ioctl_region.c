@@ -5,6 +5,7 @@
 #include <linux/mm.h>
 
 #include "ioctl.h"
+#include "range.h"
 
 static int region_alloc(struct peerlane_call *call)
 {
@@ -52,11 +53,11 @@ static int check_range(struct peerlane_region *region, u64 offset, u64 length,
 		return peerlane_refuse(msg, -EINVAL,
 				       "offset %llu and length %llu have to be multiples of the page size, and length not 0",
 				       offset, length);
-	if (length > U64_MAX - offset)
+	if (peerlane_range_wraps(offset, length))
 		return peerlane_refuse(msg, -EOVERFLOW,
 				       "offset %llu + length %llu overflows",
 				       offset, length);
-	if (offset + length > region->length)
+	if (!peerlane_range_within(offset, length, region->length))
 		return peerlane_refuse(msg, -EINVAL,
 				       "[%llu, %llu) is beyond the region's %llu bytes",
 				       offset, offset + length, region->length);

@@ -12,31 +12,9 @@
 
 #include "compat.h"
 #include "peerlane.h"
+#include "range.h"
 #include "trace.h"
-
-/* The part of @vma in the 2 MiB around @addr. */
-struct window {
-	unsigned long start;
-	unsigned long pages;
-	u64 offset;		/* of start in the region, bytes */
-};
-
-static struct window window_around(const struct vm_area_struct *vma,
-				   unsigned long addr)
-{
-	unsigned long base = ALIGN_DOWN(addr, PEERLANE_UNIT);
-	struct window window;
-	unsigned long end;
-
-	window.start = max(vma->vm_start, base);
-	/* base + UNIT may wrap at the top of the address space: compare sizes */
-	end = vma->vm_end - base > PEERLANE_UNIT ? base + PEERLANE_UNIT :
-						   vma->vm_end;
-	window.pages = (end - window.start) >> PAGE_SHIFT;
-	window.offset = ((u64)vma->vm_pgoff << PAGE_SHIFT) +
-			(window.start - vma->vm_start);
-	return window;
-}
+#include "window.h"
 
 static int insert_one(struct vm_area_struct *vma, unsigned long addr,
 		      struct page *page)
@@ -50,7 +28,8 @@ static int insert_one(struct vm_area_struct *vma, unsigned long addr,
  * -EBUSY for a page means that another thread's fault was there first, or that
  * an earlier fault filled what madvise() has not dropped since: skip it.
  */
-static int insert_pages(struct vm_area_struct *vma, const struct window *window,
+static int insert_pages(struct vm_area_struct *vma,
+			const struct peerlane_window *window,
 			struct page **pages)
 {
 	unsigned long left = window->pages, done;
@@ -70,7 +49,7 @@ static int insert_pages(struct vm_area_struct *vma, const struct window *window,
 
 static int insert_window(struct peerlane_region *region,
 			 struct vm_area_struct *vma, unsigned long addr,
-			 const struct window *window)
+			 const struct peerlane_window *window)
 {
 	struct page *first = peerlane_page(region->dev,
 					   region->offset + window->offset);
@@ -95,7 +74,7 @@ static vm_fault_t map_fault(struct vm_fault *vmf)
 	struct vm_area_struct *vma = vmf->vma;
 	struct peerlane_region *region = vma->vm_private_data;
 	unsigned long addr = vmf->address & PAGE_MASK;
-	struct window window = window_around(vma, addr);
+	struct peerlane_window window;
 	int ret = -ENODEV;
 
 	/*
@@ -106,6 +85,8 @@ static vm_fault_t map_fault(struct vm_fault *vmf)
 	    !pte_none(vmf->orig_pte))
 		return VM_FAULT_SIGBUS;
 
+	window = peerlane_window_around(vma->vm_start, vma->vm_end,
+					vma->vm_pgoff, addr);
 	down_read(&region->lock);
 	if (region->state == PEERLANE_STATE_ACTIVE) {
 		/* Later comers get no page to pin: they must not be blamed. */
@@ -147,7 +128,7 @@ int peerlane_map_vma(struct peerlane_region *region, struct vm_area_struct *vma)
 	u64 length = vma->vm_end - vma->vm_start;
 
 	lockdep_assert_held(&region->lock);
-	if (offset > region->length || length > region->length - offset)
+	if (!peerlane_range_within(offset, length, region->length))
 		return peerlane_refuse(NULL, -EINVAL,
 				       "mmap of [%llu, %llu) is beyond the region's %llu bytes",
 				       offset, offset + length, region->length);
@@ -188,7 +169,7 @@ static int fill_by_mmap(struct peerlane_region *region,
 	u64 length = vma->vm_end - vma->vm_start;
 	int ret = 0;
 
-	if (length > U64_MAX - offset)
+	if (peerlane_range_wraps(offset, length))
 		return peerlane_refuse(NULL, -EOVERFLOW,
 				       "mmap offset and length overflow");
 	down_write(&region->lock);

@@ -59,9 +59,8 @@
 
 #include <uapi/peerlane.h>
 
-#define PEERLANE_UNIT_SHIFT	21
-#define PEERLANE_UNIT		(1UL << PEERLANE_UNIT_SHIFT)
-#define PEERLANE_UNIT_PAGES	(PEERLANE_UNIT >> PAGE_SHIFT)
+#include "units.h"
+
 #define PEERLANE_MINORS		256
 #define PEERLANE_MAPPERS	8
 
@@ -92,14 +91,6 @@ void peerlane_uncharge(const struct peerlane_device *dev, kuid_t uid,
 		       u64 amount);
 
 /* ---- device.c: memory devices ---- */
-
-struct peerlane_pool {
-	unsigned long *used;	/* bit per unit */
-	unsigned long *dirty;	/* content not known to be zero */
-	unsigned int units;
-	unsigned int free;
-	unsigned int limbo;	/* used, and nobody can reach them */
-};
 
 struct peerlane_device {
 	/* immutable after publish */
@@ -380,6 +371,8 @@ int peerlane_bar_init(void);
 void peerlane_bar_exit(void);
 /* The BAR the driver would take, or a negative errno with the reason. */
 int peerlane_bar_pick(struct pci_dev *pdev, struct peerlane_msg *msg);
+/* The largest one that has memory, -1: none has. */
+int peerlane_bar_of(struct pci_dev *pdev);
 
 /* ---- dmabuf.c: exports of device memory ---- */
 

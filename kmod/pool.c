@@ -24,7 +24,7 @@ int peerlane_pool_init(struct peerlane_pool *pool, u64 size)
 		peerlane_pool_fini(pool);
 		return -ENOMEM;
 	}
-	bitmap_fill(pool->dirty, pool->units);
+	peerlane_units_soil_all(pool);
 	return 0;
 }
 
@@ -42,18 +42,6 @@ static void wipe_unit(struct peerlane_device *dev, unsigned long unit)
 	cond_resched();
 }
 
-static unsigned long take(struct peerlane_pool *pool, unsigned long units)
-{
-	unsigned long first;
-
-	first = bitmap_find_next_zero_area(pool->used, pool->units, 0, units, 0);
-	if (first >= pool->units)
-		return pool->units;
-	bitmap_set(pool->used, first, units);
-	pool->free -= units;
-	return first;
-}
-
 int peerlane_pool_alloc(struct peerlane_device *dev, u64 span, u64 *offset,
 			struct peerlane_msg *msg)
 {
@@ -63,7 +51,7 @@ int peerlane_pool_alloc(struct peerlane_device *dev, u64 span, u64 *offset,
 	u64 free, limbo;
 
 	mutex_lock(&dev->lock);
-	first = units <= pool->units ? take(pool, units) : pool->units;
+	first = peerlane_units_take(pool, units);
 	free = (u64)pool->free << PEERLANE_UNIT_SHIFT;
 	limbo = (u64)pool->limbo << PEERLANE_UNIT_SHIFT;
 	mutex_unlock(&dev->lock);
@@ -79,7 +67,7 @@ int peerlane_pool_alloc(struct peerlane_device *dev, u64 span, u64 *offset,
 			wipe_unit(dev, unit);
 
 	mutex_lock(&dev->lock);
-	bitmap_set(pool->dirty, first, units);
+	peerlane_units_soil(pool, first, units);
 	mutex_unlock(&dev->lock);
 	*offset = (u64)first << PEERLANE_UNIT_SHIFT;
 	return 0;
@@ -88,13 +76,8 @@ int peerlane_pool_alloc(struct peerlane_device *dev, u64 span, u64 *offset,
 static void give_back(struct peerlane_device *dev, unsigned long first,
 		      unsigned long units, bool wiped)
 {
-	struct peerlane_pool *pool = &dev->pool;
-
 	mutex_lock(&dev->lock);
-	if (wiped)
-		bitmap_clear(pool->dirty, first, units);
-	bitmap_clear(pool->used, first, units);
-	pool->free += units;
+	peerlane_units_give_back(&dev->pool, first, units, wiped);
 	mutex_unlock(&dev->lock);
 }
 

@@ -8,7 +8,6 @@
  * is not built in its stub says "no" to all.
  */
 #include <linux/bitops.h>
-#include <linux/ctype.h>
 #include <linux/dma-mapping.h>
 #include <linux/iommu.h>
 #include <linux/kernel.h>
@@ -17,72 +16,15 @@
 #include <linux/pci.h>
 #include <linux/string.h>
 
+#include "acs.h"
+#include "pci_address.h"
 #include "peerlane.h"
+#include "range.h"
 
 static bool p2p_across_host_bridges;
 module_param(p2p_across_host_bridges, bool, 0644);
 MODULE_PARM_DESC(p2p_across_host_bridges,
 		 "this machine forwards PCI reads and writes between its host bridges (default no)");
-
-/* ---- pure ---- */
-
-struct address {
-	unsigned int domain, bus, slot, func;
-};
-
-/* hex_to_bin() is in another header on each kernel. */
-static unsigned int hex_digit(char digit)
-{
-	return isdigit(digit) ? digit - '0' : tolower(digit) - 'a' + 10;
-}
-
-/* At most @digits hex digits, at least @least, then @end. */
-static const char *take_hex(const char *at, unsigned int least,
-			    unsigned int digits, char end, unsigned int *value)
-{
-	unsigned int n;
-
-	*value = 0;
-	for (n = 0; n < digits && isxdigit(at[n]); n++)
-		*value = *value << 4 | hex_digit(at[n]);
-	if (n < least || at[n] != end)
-		return NULL;
-	return at + n + 1;
-}
-
-/* @text ends within PEERLANE_PCI_LEN. Domains above ffff exist (VMD). */
-static bool parse_address(const char *text, struct address *address)
-{
-	const char *at = take_hex(text, 4, 7, ':', &address->domain);
-
-	if (!at) {
-		address->domain = 0;
-		at = text;
-	}
-	at = take_hex(at, 2, 2, ':', &address->bus);
-	if (at)
-		at = take_hex(at, 2, 2, '.', &address->slot);
-	if (at)
-		at = take_hex(at, 1, 1, '\0', &address->func);
-	return at && address->slot <= 0x1f && address->func <= 7;
-}
-
-/*
- * Does a port with this ACS control register send requests between the
- * functions below it up to the root? Direct translated (DT) excuses request
- * redirection for an initiator that asks the IOMMU first (ATS).
- */
-static bool acs_redirects(u16 control, bool ats)
-{
-	if (control & (PCI_ACS_CR | PCI_ACS_EC))
-		return true;
-	return (control & PCI_ACS_RR) && !(ats && (control & PCI_ACS_DT));
-}
-
-static bool beyond(u64 phys, u64 size, u64 mask)
-{
-	return size && (phys > mask || size - 1 > mask - phys);
-}
 
 /* ---- what the kernel shows ---- */
 
@@ -115,27 +57,11 @@ int peerlane_dma_reach(struct device *dev, phys_addr_t phys, u64 size,
 	u64 mask = min_not_zero(dma_get_mask(dev), dev->bus_dma_limit);
 
 	/* An IOMMU gives it addresses that it can reach. */
-	if (is_translated(dev) || !beyond(phys, size, mask))
+	if (is_translated(dev) || !peerlane_range_beyond(phys, size, mask))
 		return 0;
 	return peerlane_refuse(msg, -EREMOTEIO,
 			       "%s addresses %d bits (DMA mask %#llx), the memory is at %pa: an IOMMU or a smaller BAR address would help",
 			       dev_name(dev), fls64(mask), mask, &phys);
-}
-
-/* The largest memory BAR, -1 if there is none. */
-static int largest_bar(struct pci_dev *pdev)
-{
-	resource_size_t size = 0;
-	int bar, found = -1;
-
-	for (bar = 0; bar < PCI_STD_NUM_BARS; bar++) {
-		if (!(pci_resource_flags(pdev, bar) & IORESOURCE_MEM) ||
-		    pci_resource_len(pdev, bar) <= size)
-			continue;
-		size = pci_resource_len(pdev, bar);
-		found = bar;
-	}
-	return found;
 }
 
 static int bar_with(struct pci_dev *pdev, phys_addr_t phys)
@@ -153,7 +79,7 @@ static int bar_with(struct pci_dev *pdev, phys_addr_t phys)
 static int check_bar(struct pci_dev *target, phys_addr_t memory,
 		     struct pci_dev *initiator, struct peerlane_msg *msg)
 {
-	int bar = memory ? bar_with(target, memory) : largest_bar(target);
+	int bar = memory ? bar_with(target, memory) : peerlane_bar_of(target);
 	u64 phys, bus;
 
 	if (bar < 0)
@@ -208,7 +134,7 @@ static struct pci_dev *redirecting_port(struct pci_dev *dev,
 			continue;
 		/* A port that does not answer reads as all ones: redirects. */
 		pci_read_config_word(dev, pos + PCI_ACS_CTRL, &control);
-		if (acs_redirects(control, ats))
+		if (peerlane_acs_redirects(control, ats))
 			return dev;
 	}
 	return NULL;
@@ -344,11 +270,10 @@ int peerlane_preflight(struct pci_dev *target, phys_addr_t memory,
 
 struct pci_dev *peerlane_pci_find(const char *text, struct peerlane_msg *msg)
 {
-	struct address address;
+	struct peerlane_pci_address address;
 	struct pci_dev *pdev;
 
-	if (strnlen(text, PEERLANE_PCI_LEN) == PEERLANE_PCI_LEN ||
-	    !parse_address(text, &address))
+	if (!peerlane_pci_address_parse(text, &address))
 		return ERR_PTR(peerlane_refuse(msg, -EINVAL,
 					       "\"%*pE\" is no PCI address like 0000:3b:00.0",
 					       (int)strnlen(text, PEERLANE_PCI_LEN),

@@ -122,7 +122,7 @@ void peerlane_device_reset_begin(struct peerlane_device *dev)
 void peerlane_device_reset_end(struct peerlane_device *dev)
 {
 	mutex_lock(&dev->lock);
-	bitmap_fill(dev->pool.dirty, dev->pool.units);
+	peerlane_units_soil_all(&dev->pool);
 	mutex_unlock(&dev->lock);
 	set_resetting(dev, false);
 	set_dead(dev, false);
