@@ -4,7 +4,7 @@
 # host_call SECONDS NAME [ARG...]: have the host side do something; its output
 # and its exit status become ours.  The request is a line on the control port;
 # the answer comes as files, because bytes and several callers at once are safe
-# there.
+# there.  Who answers in the host's place sets RIG_PORT, and RIG for the answers.
 
 host_call() {
 	local bound=$1 id=$NODE-$BASHPID-$RANDOM$RANDOM line end nap rc
@@ -16,7 +16,7 @@ host_call() {
 		return 2
 		;;
 	esac
-	printf '%s\n' "$line" >/dev/ttyS2
+	printf '%s\n' "$line" >"${RIG_PORT:-/dev/ttyS2}"
 
 	# A read that never gets anything sleeps without starting a program.
 	exec {nap}<> <(:)

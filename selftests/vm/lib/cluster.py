@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 
+import barrier
 import host
 import initramfs
 import machine
@@ -22,14 +23,6 @@ def say(text):
     print(f"rig| {text}", flush=True)
 
 
-class Barrier:
-    def __init__(self):
-        self.arrived = {}
-
-    def overdue(self, now):
-        return any(now >= deadline for _, deadline in self.arrived.values())
-
-
 class Cluster:
     def __init__(self, options, folder, kernel, release, rig):
         self.options = options
@@ -39,7 +32,7 @@ class Cluster:
         self.rig = rig
         self.nonce = secrets.token_hex(8)
         self.hub = None
-        self.barriers = {}
+        self.barriers = barrier.Barriers()
         self.threads = []
         self.overdue = []
         self.nodes = []
@@ -161,9 +154,8 @@ class Cluster:
         except ValueError:
             return
         if name == "barrier":
-            bound = float(arguments[1])
-            arrived = self.barriers.setdefault(arguments[0], Barrier()).arrived
-            arrived[node.number] = (request, time.monotonic() + bound)
+            self.barriers.arrive(arguments[0], node.number, request,
+                                 time.monotonic() + float(arguments[1]))
             return
         thread = threading.Thread(target=self.serve, args=(node, request, name, arguments),
                                   daemon=True)
@@ -178,24 +170,9 @@ class Cluster:
         node.reply(request, *answer)
 
     def check_barriers(self):
-        now = time.monotonic()
-        for name, barrier in list(self.barriers.items()):
-            awaited = [node for node in self.nodes
-                       if node.number not in barrier.arrived and not node.is_cut]
-            gone = [node.number for node in awaited if not node.can_arrive]
-            if not awaited:
-                status, why = 0, ""
-            elif gone:
-                status, why = 1, f"node {gone[0]} has ended"
-            elif barrier.overdue(now):
-                absent = ", ".join(str(node.number) for node in awaited)
-                status, why = 1, f"node {absent} did not come in time"
-            else:
-                continue
-            del self.barriers[name]
-            err = f"barrier {name}: {why}\n".encode() if why else b""
-            for number, (request, _) in barrier.arrived.items():
-                self.nodes[number - 1].reply(request, status, b"", err)
+        members = {node.number: node.can_arrive for node in self.nodes if not node.is_cut}
+        for number, request, err in self.barriers.settle(members, time.monotonic()):
+            self.nodes[number - 1].reply(request, 1 if err else 0, b"", err)
 
     # -- end --------------------------------------------------------------
 
