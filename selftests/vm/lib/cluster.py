@@ -199,7 +199,8 @@ class Cluster:
                                           patterns, allow)
             if not node.is_cut:
                 found += ktap.findings
-                found += self.timeout_findings(node) or verdict.judge_control(node.control)
+                found += self.timeout_findings(node) or verdict.judge_control(
+                    node.control, self.options.allow_taint)
             findings[node.number] = found
         if self.options.ktap and not plans:
             findings[1].append("no script printed a plan (1..N)")

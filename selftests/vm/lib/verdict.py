@@ -163,8 +163,9 @@ def splats(console, patterns, allow):
     return found
 
 
-def taint_finding(before, after):
-    added = after & ~before & ~ALLOWED_TAINT
+def taint_finding(before, after, allowed=()):
+    """allowed: bits that this run may set besides."""
+    added = after & ~before & ~ALLOWED_TAINT & ~sum(1 << bit for bit in set(allowed))
     if added:
         bits = ", ".join(str(bit) for bit in range(32) if added >> bit & 1)
         return f"the kernel became tainted: {before} -> {after} (bits {bits})"
@@ -199,7 +200,7 @@ class Control:
         return verb in self.said
 
 
-def judge_control(control):
+def judge_control(control, allowed_taint=()):
     """Findings from the control port alone."""
     findings = list(control.errors)
     findings += [f"the control port carried a token that is not this run's: {text!r}"
@@ -210,7 +211,7 @@ def judge_control(control):
         findings.append(f"the module did not unload: {control.said['unload']}")
     if control.has("taint"):
         before, after = map(int, control.said["taint"].split())
-        finding = taint_finding(before, after)
+        finding = taint_finding(before, after, allowed_taint)
         findings += [finding] if finding else []
     if control.has("passed"):
         if not findings and not (control.has("exit") and control.has("taint")):

@@ -22,11 +22,11 @@ GOOD_CONSOLE = """\
 """
 
 
-def control(lines):
+def control(lines, allowed_taint=()):
     said = verdict.Control("n")
     for line in lines:
         said.line(line)
-    return verdict.judge_control(said)
+    return verdict.judge_control(said, allowed_taint)
 
 
 def console(middle="", text=GOOD_CONSOLE):
@@ -60,6 +60,18 @@ class ControlTest(unittest.TestCase):
     def test_taint(self):
         lines = [line.replace("12288", "12800") for line in GOOD_CONTROL]
         self.assertIn("bits 9", control(lines)[0])
+
+    def test_taint_allowed(self):
+        def found(after, allowed):
+            lines = [line.replace("12288", str(after)) for line in GOOD_CONTROL]
+            return control(lines, allowed)
+        test, warned = 12288 | 1 << 18, 12288 | 1 << 18 | 1 << 9
+        self.assertIn("bits 18", found(test, [])[0])
+        self.assertIn("bits 18", found(test, [17, 19])[0])
+        self.assertEqual(found(test, [18]), [])
+        self.assertEqual(found(test, [18, 18]), [])
+        # Not a bit more than was asked for
+        self.assertIn("bits 9)", found(warned, [18])[0])
 
     def test_exit(self):
         self.assertEqual(control([line.replace("exit 0", "exit 7") for line in GOOD_CONTROL]),
