@@ -1,0 +1,134 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# bisection.sh [watch=LINK] [spread=GLOB] STEP...: measures what fits across the
+# cluster, and compares it with what `lab cut` says.  A STEP is
+#
+#	across, inside, cross	measure with that pattern of senders and receivers
+#	ect			across, with packets that may be marked
+#	down:DEVICE, set:LINK:WORD:VALUE	change the cluster for the steps that follow
+#
+# Afterwards node 1 prints the table and the results; see bisection.py.  spread:
+# the directions of links, a>b, that must share the load of the first step;
+# watch: a link whose marks are counted.
+set -uo pipefail
+
+here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
+stream=$TREE/build/selftests/lab/stream
+seconds=${SECONDS_MEASURED:-6}
+warmup=2
+step=0
+failed=0
+
+half=$((NODES / 2))
+read -ra devices <<<"$RDMA_DEVS"
+read -ra gids <<<"$RDMA_GIDS"
+rails=${#devices[@]}
+
+address() {
+	local name=NODE_IP_$1_$2
+	echo "${!name}"
+}
+
+# plan_of PATTERN: what this node does, in goals (nodes to send to) and callers.
+plan_of() {
+	local k
+	goals=() callers=0
+	case $1 in
+	inside)
+		if [ $((NODE % 2)) -eq 1 ]; then goals=($((NODE + 1))); else callers=1; fi
+		;;
+	*)
+		if [ "$NODE" -gt "$half" ]; then
+			callers=$half
+		else
+			for ((k = half + 1; k <= NODES; k++)); do goals+=("$k"); done
+		fi
+		;;
+	esac
+}
+
+# start_rail PATTERN RAIL OPTION...: a caller's pipes are to and from.
+start_rail() {
+	local pattern=$1 rail=$2 there=$2 k addresses=()
+	shift 2
+	export RDMA_DEV=${devices[rail - 1]} RDMA_GID=${gids[rail - 1]}
+	[ "$pattern" != cross ] || there=$((rail % rails + 1))
+	if [ "$callers" -gt 0 ]; then
+		"$stream" -b "$(address "$NODE" "$rail")" serve "$callers" &
+		jobs_started+=($!)
+		return
+	fi
+	for k in "${goals[@]}"; do addresses+=("$(address "$k" "$there")"); done
+	mkfifo "/tmp/go.$NODE.$step.$rail"
+	"$stream" "$@" -t "$seconds" -w "$warmup" call "${addresses[@]}" \
+		<"/tmp/go.$NODE.$step.$rail" >"$folder/said.$NODE.$rail" &
+	jobs_started+=($!)
+	exec {go}>"/tmp/go.$NODE.$step.$rail"
+	gos+=("$go")
+}
+
+wait_ready() {
+	local rail try
+	for ((rail = 1; rail <= rails; rail++)); do
+		for ((try = 0; try < 600; try++)); do
+			[ ! -s "$folder/said.$NODE.$rail" ] || break
+			sleep 0.1
+		done
+	done
+}
+
+counters() {
+	[ "$NODE" -eq 1 ] || return 0
+	lab counters >"$folder/links.$1"
+	[ -z "${watch:-}" ] || lab counters "$watch" >"$folder/marks.$1"
+}
+
+# measure LABEL PATTERN OPTION...: called on all nodes at once.
+measure() {
+	local label=$1 pattern=$2 rail go job gos=() jobs_started=()
+	shift 2
+	step=$((step + 1))
+	folder=$LAB_SHARED/$step
+	mkdir -p "$folder"
+	plan_of "$pattern"
+	if [ "$NODE" -eq 1 ]; then
+		echo "$label" >"$folder/label"
+		lab cut "$pattern" >"$folder/cut"
+	fi
+	for ((rail = 1; rail <= rails; rail++)); do start_rail "$pattern" "$rail" "$@"; done
+	[ "$callers" -gt 0 ] || wait_ready
+	counters before
+	barrier "ready-$step" 90 || failed=1
+	for go in "${gos[@]}"; do
+		echo go >&"$go"
+		exec {go}>&-
+	done
+	for job in "${jobs_started[@]}"; do wait "$job" || failed=1; done
+	counters after
+	barrier "done-$step" 90 || failed=1
+}
+
+change() {
+	local words
+	IFS=: read -ra words <<<"$1"
+	changes="${changes:+$changes, }${words[*]}"
+	[ "$NODE" -ne 1 ] || lab "${words[@]}" || failed=1
+	barrier "change-$1" || failed=1
+}
+
+# shellcheck disable=SC2034 # watch and spread are read by name
+for word; do
+	case $word in
+	watch=*) watch=${word#*=} ;;
+	spread=*) spread=${word#*=} ;;
+	ect) measure "across, ECT${changes:+, $changes}" across -c 2 ;;
+	across | inside | cross) measure "$word${changes:+, $changes}" "$word" ;;
+	*) change "$word" ;;
+	esac
+done
+if [ "$NODE" -eq 1 ]; then
+	python3 "$here/bisection.py" "$LAB_SHARED" "${spread:-}" || failed=1
+fi
+barrier end 120 || failed=1
+exit "$failed"
