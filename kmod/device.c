@@ -273,10 +273,11 @@ static void say_who_holds(struct peerlane_device *dev)
 		return;
 	peerlane_region_mappers(region, mappers, sizeof(mappers));
 	dev_notice(&dev->dev,
-		   "removal waits for %u regions; region %llu: %u units pinned, %d DMA mappings; mapped by %s\n",
+		   "removal waits for %u regions; region %llu: %u units pinned, %d DMA mappings, %u exports with DMA in flight; mapped by %s\n",
 		   READ_ONCE(dev->holders), region->id,
 		   region->kind->pinned(region),
-		   atomic_read(&region->attachments), mappers);
+		   atomic_read(&region->attachments),
+		   peerlane_dmabuf_in_flight(region), mappers);
 	peerlane_region_put(region);
 }
 

@@ -11,7 +11,9 @@
  *
  * A revoked export is told to importers and maps nothing new. Importers may
  * ignore it (before 7.1 nobody can tell which do): what they have mapped counts
- * in region->attachments, and limbo waits for that.
+ * in region->attachments, and limbo waits for that. It also waits for fences:
+ * until they are signaled an importer's engine may write the memory, though its
+ * mapping has gone.
  */
 #include <linux/dma-buf.h>
 #include <linux/dma-mapping.h>
@@ -372,6 +374,19 @@ static unsigned long wait_for_work(struct export *export, unsigned long timeout)
 					  timeout);
 
 	return max(left, 0L);
+}
+
+unsigned int peerlane_dmabuf_in_flight(struct peerlane_region *region)
+{
+	struct export *export;
+	unsigned int n = 0;
+
+	mutex_lock(&region->exports_lock);
+	list_for_each_entry(export, &region->exports, node)
+		n += !dma_resv_test_signaled(export->dmabuf->resv,
+					     DMA_RESV_USAGE_BOOKKEEP);
+	mutex_unlock(&region->exports_lock);
+	return n;
 }
 
 /*

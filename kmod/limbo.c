@@ -48,7 +48,8 @@ void peerlane_limbo_begin(struct peerlane_region *region)
 static unsigned int in_foreign_hands(struct peerlane_region *region)
 {
 	return region->kind->pinned(region) +
-	       atomic_read(&region->attachments);
+	       atomic_read(&region->attachments) +
+	       peerlane_dmabuf_in_flight(region);
 }
 
 void peerlane_limbo_work(struct work_struct *work)

@@ -13,8 +13,8 @@
  *   1. unpublish: state is no longer ACTIVE (so no fault, mmap, export or attach
  *      begins), CPU mappings are zapped, importers are told;
  *   2. wait: synchronize_rcu() lets every GUP-fast that read a PTE before the
- *      zap take its reference; then poll until no reference and no DMA mapping
- *      is left;
+ *      zap take its reference; then poll until no reference, no DMA mapping and
+ *      no DMA in flight is left;
  *   3. free: wipe, give back to the pool or its owner.
  * Nothing can take a new reference in step 2: GUP needs a PTE, and PTEs are
  * made by fault under ->lock after looking at ->state.
@@ -381,6 +381,8 @@ struct dma_buf *peerlane_dmabuf_export(struct peerlane_region *region,
 				       struct peerlane_msg *msg);
 /* State is not ACTIVE any more: zap CPU maps, tell importers. */
 void peerlane_dmabuf_revoke(struct peerlane_region *region);
+/* Exports that importers' engines may still access. May sleep. */
+unsigned int peerlane_dmabuf_in_flight(struct peerlane_region *region);
 bool peerlane_dmabuf_is_ours(const struct dma_buf *dmabuf);
 
 /* ---- import.c, host.c: regions made by control ---- */
