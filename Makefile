@@ -18,7 +18,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all lib utils tests modules deps check check-style demo bench vm-shell
+.PHONY: all lib utils tests modules deps check check-debug check-style demo bench vm-shell
 .PHONY: install install-dkms-source dkms-install dkms-remove clean help
 
 all: lib utils modules
@@ -41,6 +41,10 @@ deps:
 
 check: deps
 	@scripts/check
+
+# Every suite that runs in virtual machines, on the kernel with all checkers on.
+check-debug: deps
+	@scripts/check --kernel debug
 
 check-style:
 	@scripts/check-style
@@ -83,6 +87,7 @@ help:
 	@echo 'make lib | utils           the library | the command'
 	@echo 'make deps                  install what building and testing need (apt)'
 	@echo 'make check                 all tests; the last line is the verdict'
+	@echo 'make check-debug           the VM suites on a kernel with KASAN, lockdep, kmemleak, ...'
 	@echo 'make check-style           linters only'
 	@echo 'make demo                  a tour in two virtual machines'
 	@echo 'make bench                 measurements in virtual machines'
