@@ -85,6 +85,17 @@ static inline const char *log_name(void)
 	return name;
 }
 
+/* A line that is a splat elsewhere: here it is none, and must come. */
+static inline void expect_splat(const char *pattern)
+{
+	FILE *log = fopen("/dev/kmsg", "we");
+
+	if (!CHECK(log))
+		return;
+	fprintf(log, "peerlane-expect: %s\n", pattern);
+	fclose(log);
+}
+
 /* ---- work in the background: a thread of this process ---- */
 
 struct task {
