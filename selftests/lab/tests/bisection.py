@@ -96,9 +96,9 @@ def results(steps, spread):
     for step in steps:
         marked = step.marked()
         if marked is not None:
-            is_ect = "ECT" in step.label
-            yield ((marked > 0) == is_ect,
-                   f"{step.label}: {'packets were' if is_ect else 'nothing was'} marked")
+            may_mark = "ECN" in step.label
+            yield ((marked > 0) == may_mark,
+                   f"{step.label}: {'packets were' if may_mark else 'nothing was'} marked")
 
 
 def main(folder, spread=""):

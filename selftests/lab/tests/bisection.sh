@@ -5,7 +5,7 @@
 # cluster, and compares it with what `lab cut` says.  A STEP is
 #
 #	across, inside, cross	measure with that pattern of senders and receivers
-#	ect			across, with packets that may be marked
+#	ecn			across, with packets that may be marked
 #	down:DEVICE, set:LINK:WORD:VALUE	change the cluster for the steps that follow
 #
 # Afterwards node 1 prints the table and the results; see bisection.py.  spread:
@@ -122,7 +122,7 @@ for word; do
 	case $word in
 	watch=*) watch=${word#*=} ;;
 	spread=*) spread=${word#*=} ;;
-	ect) measure "across, ECT${changes:+, $changes}" across -c 2 ;;
+	ecn) measure "across, ECN${changes:+, $changes}" across -c 2 ;;
 	across | inside | cross) measure "$word${changes:+, $changes}" "$word" ;;
 	*) change "$word" ;;
 	esac
