@@ -31,7 +31,7 @@ utils: lib
 
 # Programs that run in the virtual machines.
 tests: lib
-	@for d in region verbs random; do $(MAKE) -C selftests/$$d OUT=$(BUILD) || exit; done
+	@for d in region verbs random lab; do $(MAKE) -C selftests/$$d OUT=$(BUILD) || exit; done
 
 modules:
 	@scripts/build-module "$(KERNEL)" $(module-options)
