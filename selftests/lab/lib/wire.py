@@ -27,7 +27,7 @@ RATE = re.compile(r"(\d+(?:\.\d+)?)([kmg]?)(?:bit)?")
 class Wire:
     rate: float             # bit/s of a link of factor 1
     mtu: int = 4200
-    queue: int = 512 << 10  # bytes
+    queue: int = 1024 << 10  # bytes
     ecn: bool = False
     loss: str = ""
     delay: str = ""

@@ -3,17 +3,21 @@
 """The parts of the lab that need no machine: topologies, addresses, routes, the
 smallest cut, the words for tc."""
 
+import json
 import pathlib
 import sys
+import tempfile
 import unittest
 
 LAB = pathlib.Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(LAB / "lib"))
+sys.path[:0] = [str(LAB / "lib"), str(LAB / "tests")]
 
 # pylint: disable=wrong-import-position,missing-function-docstring,missing-class-docstring
 import address  # noqa: E402
+import bisection  # noqa: E402
 import cut  # noqa: E402
+import facts  # noqa: E402
 import plan  # noqa: E402
 import routing  # noqa: E402
 import topology  # noqa: E402
@@ -32,7 +36,7 @@ def made():
     return [topology.make(*key) for key in BISECTIONS]
 
 
-def bisection(topo):
+def smallest(topo):
     rates = {link: link.rate * MEGABIT for link in topo.links}
     return cut.smallest(topo, rates, *topo.halves())
 
@@ -41,12 +45,12 @@ class Topologies(unittest.TestCase):
     def test_bisection(self):
         for key, links in BISECTIONS.items():
             with self.subTest(key):
-                self.assertAlmostEqual(bisection(topology.make(*key))[0], links * MEGABIT)
+                self.assertAlmostEqual(smallest(topology.make(*key))[0], links * MEGABIT)
 
     def test_cut_links_carry_the_cut(self):
         for topo in made():
             with self.subTest(topo.name):
-                total, links = bisection(topo)
+                total, links = smallest(topo)
                 self.assertAlmostEqual(sum(link.rate for link in links) * MEGABIT, total)
 
     def test_sizes(self):
@@ -63,6 +67,77 @@ class Topologies(unittest.TestCase):
     def test_every_file_has_its_picture(self):
         for name in topology.available():
             self.assertRegex(topology.make(name).picture, r"(?s)[│─].*[Bb]isection")
+
+
+class Facts(unittest.TestCase):
+    def megabits(self, pattern, *key, without=()):
+        topo = topology.make(*key)
+        rates = {link: link.rate * MEGABIT for link in topo.links
+                 if not {end.name for end in link.ends} & set(without)}
+        return facts.of_pattern(topo, wire.Wire(MEGABIT), 16384, pattern, rates)["rate_bits"] / 1e6
+
+    def test_patterns(self):
+        self.assertEqual(self.megabits("inside", "leaf-spine", 8), 4)
+        self.assertEqual(self.megabits("cross", "rail-optimized", 4, 2), 4)
+
+    def test_what_is_down_counts_no_more(self):
+        self.assertEqual(self.megabits("across", "leaf-spine", 8, without=["spine2"]), 1)
+        self.assertEqual(self.megabits("cross", "rail-optimized", 4, 2, without=["spine1"]), 2)
+        self.assertEqual(self.megabits("across", "fat-tree-k4", without=["core1_1"]), 6)
+
+    def test_payload(self):
+        found = facts.of_pattern(topology.make("two-nodes"), wire.Wire(8e6), 16384)
+        self.assertEqual(found["goodput_bytes"], round(1e6 * 16384 / 16632))
+
+
+class Measurements(unittest.TestCase):
+    """Made-up ones: what is a pass, and what is not."""
+
+    def step(self, number, label, expected, measured, sent=(1, 1), marked=None):
+        folder = self.folder / str(number)
+        folder.mkdir()
+        (folder / "label").write_text(label + "\n")
+        (folder / "cut").write_text(json.dumps({"goodput_bytes": expected, "rate_bits": 0}))
+        for node, value in enumerate(measured):
+            (folder / f"said.{node}.1").write_text(
+                f"ready\nbytes {value} in 1000000\n" if value else "ready\n")
+        for name, factor in (("before", 1), ("after", 2)):
+            (folder / f"links.{name}").write_text(json.dumps(
+                [{"link": f"a-b{k}", "from": "a", "to": f"b{k}", "bytes": factor * value}
+                 for k, value in enumerate(sent)]))
+            if marked is not None:
+                (folder / f"marks.{name}").write_text(json.dumps(
+                    [{"qdiscs": [{"kind": "red", "marked": (factor - 1) * marked}]}]))
+        return bisection.Step(folder)
+
+    def verdicts(self, *steps, spread=""):
+        with tempfile.TemporaryDirectory() as folder:
+            self.folder = pathlib.Path(folder)
+            made_up = [self.step(number, *step) for number, step in enumerate(steps)]
+            return [passed for passed, _ in bisection.results(made_up, spread)]
+
+    def test_ratio(self):
+        self.assertEqual(self.verdicts(("across", 100, [48, 48])), [True])
+        self.assertEqual(self.verdicts(("across", 100, [40, 40])), [False])
+        self.assertEqual(self.verdicts(("across", 100, [60, 60])), [False])
+
+    def test_sender_that_said_nothing(self):
+        self.assertEqual(self.verdicts(("across", 100, [100, 0])), [False])
+
+    def test_what_does_not_fall(self):
+        self.assertEqual(self.verdicts(("across", 100, [99]), ("less", 50, [49])), [True] * 3)
+        self.assertEqual(self.verdicts(("across", 100, [99]), ("less", 50, [99])),
+                         [True, False, False])
+
+    def test_spread(self):
+        for sent, passed in (((10, 9), True), ((10, 3), False), ((10, 0), False), ((0, 0), False)):
+            self.assertEqual(self.verdicts(("across", 9, [9], sent), spread="a>b*"), [True, passed])
+        self.assertEqual(self.verdicts(("across", 9, [9]), spread="nothing"), [True, False])
+
+    def test_marks(self):
+        for label, marked, passed in (("ECN", 5, True), ("ECN", 0, False), ("no", 0, True),
+                                      ("no", 5, False)):
+            self.assertEqual(self.verdicts((label, 9, [9], (1,), marked)), [True, passed])
 
 
 class Addresses(unittest.TestCase):
