@@ -14,9 +14,11 @@ seconds=${1:-40}
 [ $# -gt 0 ] || set -- "$seconds" 20261129
 seed=${2:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
 
-insmod "$TREE/build/$(uname -r)/pl_importer.ko"
+for module in pl_edu pl_importer; do
+	insmod "$TREE/build/$(uname -r)/$module.ko"
+done
 rc=0
 "$TREE/build/selftests/random/random_test" "$seconds" "$seed" "${@:3}" || rc=$?
 # Fails if a test left something that holds it.
-rmmod pl_importer
+rmmod pl_importer pl_edu
 exit "$rc"

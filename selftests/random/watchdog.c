@@ -9,7 +9,7 @@
  * A worker never waits for anybody but the kernel. Who takes a device away
  * waits for pins, which workers keep for seconds, and for the machine's host.
  */
-#define WORKER_MS	120000
+#define WORKER_MS	200000
 #define OWNER_MS	(WATCHDOG_SECONDS * 1000)
 
 static void show_file(const char *task, const char *name)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 /* No action takes longer. */
-#define WATCHDOG_SECONDS 240.0
+#define WATCHDOG_SECONDS 400.0
 
 /* Complains and returns true if one takes too long. */
 bool watchdog_barks(void);
