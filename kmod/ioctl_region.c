@@ -16,6 +16,12 @@ static int region_alloc(struct peerlane_call *call)
 	if (!region->dev)
 		return peerlane_refuse(&call->msg, -EOPNOTSUPP,
 				       "only files of a device node take memory");
+	/* Before the memory, which cannot be taken back once others map it. */
+	args->out_length = PAGE_ALIGN(args->length);
+	args->out_id = region->id;
+	ret = peerlane_respond(call, sizeof(*args));
+	if (ret)
+		return ret;
 	down_write(&region->lock);
 	if (region->state == PEERLANE_STATE_EMPTY)
 		ret = peerlane_region_fill(region, args->length, &call->msg);
@@ -25,10 +31,8 @@ static int region_alloc(struct peerlane_call *call)
 				      region->id);
 	else
 		ret = peerlane_region_usable(region, &call->msg);
-	args->out_length = region->length;
-	args->out_id = region->id;
 	up_write(&region->lock);
-	return ret ? ret : peerlane_respond(call, sizeof(*args));
+	return ret;
 }
 
 static int region_info(struct peerlane_call *call)

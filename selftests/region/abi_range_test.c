@@ -244,6 +244,25 @@ static void a_full_table_of_files_is_told(void)
 	free(page);
 }
 
+/* The caller was told nothing, so he has nothing, and may try again. */
+static void an_answer_that_is_lost_takes_no_memory(void)
+{
+	struct peerlane_region_alloc *args = mmap(NULL, PAGE,
+						  PROT_READ | PROT_WRITE,
+						  MAP_PRIVATE | MAP_ANONYMOUS,
+						  -1, 0);
+	int fd = open_device();
+
+	args->size = sizeof(*args);
+	args->length = UNIT;
+	mprotect(args, PAGE, PROT_READ);
+	CHECK_INT(call_raw(fd, PEERLANE_IOC_REGION_ALLOC, args), -EFAULT);
+	CHECK_INT(region_info(fd).out_state, PEERLANE_STATE_EMPTY);
+	CHECK_INT(region_alloc(fd, UNIT), 0);
+	munmap(args, PAGE);
+	close(fd);
+}
+
 static void info_tells_what_was_given(void)
 {
 	struct peerlane_region_alloc alloc = { .length = UNIT + 1 };
@@ -280,6 +299,7 @@ int main(void)
 		TAP_CASE(a_revoked_region_is_gone),
 		TAP_CASE(alloc_is_for_device_files),
 		TAP_CASE(a_full_table_of_files_is_told),
+		TAP_CASE(an_answer_that_is_lost_takes_no_memory),
 		TAP_CASE(info_tells_what_was_given),
 	};
 
