@@ -101,14 +101,20 @@ static struct peerlane_device *device_alloc(const struct peerlane_device_args *a
 	return dev;
 }
 
+static int refuse_no_memory(struct peerlane_msg *msg)
+{
+	return peerlane_refuse(msg, -ENOMEM, "no memory for a device");
+}
+
 static int device_number(struct peerlane_device *dev, struct peerlane_msg *msg)
 {
 	int id = ida_alloc_range(&minors, 1, PEERLANE_MINORS - 1, GFP_KERNEL);
 
-	if (id < 0)
-		return peerlane_refuse(msg, id == -ENOSPC ? -ENOSPC : -ENOMEM,
-				       "no more than %d memory devices",
+	if (id == -ENOSPC)
+		return peerlane_refuse(msg, id, "no more than %d memory devices",
 				       PEERLANE_MINORS - 1);
+	if (id < 0)
+		return refuse_no_memory(msg);
 	dev->id = id;
 	dev->dev.devt = MKDEV(MAJOR(first_dev), id);
 	return 0;
@@ -141,38 +147,6 @@ static int device_publish(struct peerlane_device *dev, const char *name)
 out:
 	mutex_unlock(&devices_lock);
 	return ret;
-}
-
-struct peerlane_device *peerlane_device_create(const struct peerlane_device_args *args,
-					       struct peerlane_msg *msg)
-{
-	struct peerlane_device *dev = device_alloc(args);
-	int ret;
-
-	if (!dev)
-		return ERR_PTR(-ENOMEM);
-	ret = device_number(dev, msg);
-	if (ret)
-		goto err_put;
-	ret = peerlane_pool_init(&dev->pool, dev->size);
-	if (ret)
-		goto err_put;
-	ret = peerlane_pages_map(dev, msg);
-	if (ret)
-		goto err_put;
-	ret = device_publish(dev, args->name);
-	if (ret) {
-		peerlane_refuse(msg, ret, "no node for the device: %d", ret);
-		goto err_pages;
-	}
-	trace_peerlane_device(dev, "create");
-	return dev;
-
-err_pages:
-	peerlane_pages_unmap(dev);
-err_put:
-	put_device(&dev->dev);
-	return ERR_PTR(ret);
 }
 
 int peerlane_device_hold(struct peerlane_device *dev)
@@ -317,6 +291,43 @@ static void wait_for_holders(struct peerlane_device *dev)
 	}
 }
 
+struct peerlane_device *peerlane_device_create(const struct peerlane_device_args *args,
+					       struct peerlane_msg *msg)
+{
+	struct peerlane_device *dev = device_alloc(args);
+	int ret;
+
+	if (!dev)
+		return ERR_PTR(refuse_no_memory(msg));
+	ret = device_number(dev, msg);
+	if (ret)
+		goto err_put;
+	ret = peerlane_pool_init(&dev->pool, dev->size);
+	if (ret) {
+		refuse_no_memory(msg);
+		goto err_put;
+	}
+	ret = peerlane_pages_map(dev, msg);
+	if (ret)
+		goto err_put;
+	ret = device_publish(dev, args->name);
+	if (ret) {
+		peerlane_refuse(msg, ret, "no node for the device: %d", ret);
+		goto err_pages;
+	}
+	trace_peerlane_device(dev, "create");
+	return dev;
+
+err_pages:
+	/* Who has a node of his own may have opened it for a moment. */
+	peerlane_device_die(dev);
+	wait_for_holders(dev);
+	peerlane_pages_unmap(dev);
+err_put:
+	put_device(&dev->dev);
+	return ERR_PTR(ret);
+}
+
 void peerlane_device_destroy(struct peerlane_device *dev)
 {
 	/* The name is taken until the node is gone. */
@@ -375,7 +386,9 @@ static char *devnode(peerlane_devnode_arg *device, umode_t *mode)
 {
 	if (mode)
 		*mode = 0660;
-	return kasprintf(GFP_KERNEL, "peerlane/%s", dev_name(device));
+	/* Without an answer the node would be /dev/gpu0. */
+	return kasprintf(GFP_KERNEL | __GFP_NOFAIL, "peerlane/%s",
+			 dev_name(device));
 }
 
 static int control_create(void)

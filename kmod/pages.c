@@ -36,10 +36,24 @@ int peerlane_pages_supported(struct peerlane_msg *msg)
 	return 0;
 }
 
+static int refuse_remap(const struct peerlane_device *dev, int err,
+			struct peerlane_msg *msg)
+{
+	if (err == -ENOMEM)
+		return peerlane_refuse(msg, err,
+				       "no memory for the struct pages of %pa (%llu bytes), or another driver has pages there",
+				       &dev->phys, dev->size);
+	return peerlane_refuse(msg, err,
+			       "no struct pages for %pa (%llu bytes): %d; beyond the CPU's address limit, or another driver has pages there",
+			       &dev->phys, dev->size, err);
+}
+
 static int reserve_wc(struct peerlane_device *dev, struct peerlane_msg *msg)
 {
 	int ret = arch_io_reserve_memtype_wc(dev->phys, dev->size);
 
+	if (ret == -ENOMEM)
+		return peerlane_refuse(msg, ret, "no memory for a memory type");
 	if (ret)
 		return peerlane_refuse(msg, -EBUSY,
 				       "memory at %pa is mapped with another memory type by someone else (%d)",
@@ -70,9 +84,7 @@ int peerlane_pages_map(struct peerlane_device *dev, struct peerlane_msg *msg)
 	vaddr = memremap_pages(pgmap, dev_to_node(dev->dev.parent));
 	if (IS_ERR(vaddr)) {
 		arch_io_free_memtype_wc(dev->phys, dev->size);
-		return peerlane_refuse(msg, PTR_ERR(vaddr),
-				       "no struct pages for %pa (%llu bytes): %ld; beyond the CPU's address limit, or another driver has pages there",
-				       &dev->phys, dev->size, PTR_ERR(vaddr));
+		return refuse_remap(dev, PTR_ERR(vaddr), msg);
 	}
 	dev->vaddr = vaddr;
 	return 0;
