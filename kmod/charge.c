@@ -90,6 +90,18 @@ out:
 	return ret;
 }
 
+u64 peerlane_charged(void)
+{
+	struct charge *charge;
+	u64 sum = 0;
+
+	mutex_lock(&charge_lock);
+	list_for_each_entry(charge, &charges, node)
+		sum += charge->amount;
+	mutex_unlock(&charge_lock);
+	return sum;
+}
+
 void peerlane_uncharge(const struct peerlane_device *dev, kuid_t uid, u64 amount)
 {
 	struct charge *charge;

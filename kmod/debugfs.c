@@ -35,9 +35,9 @@ DEFINE_SHOW_ATTRIBUTE(regions);
 
 static int counts_show(struct seq_file *seq, void *unused)
 {
-	seq_printf(seq, "devices %u\nregions %u\n",
+	seq_printf(seq, "devices %u\nregions %u\ncharged %llu\n",
 		   peerlane_device_records(NULL, 0),
-		   peerlane_region_records(NULL, 0));
+		   peerlane_region_records(NULL, 0), peerlane_charged());
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(counts);
