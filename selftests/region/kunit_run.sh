@@ -3,7 +3,8 @@
 #
 # The module's pure code under KUnit, whose runs taint a kernel (bit 18):
 #
-#   selftests/vm/run --kernel debug --no-rdma --allow-taint 18 -- selftests/region/kunit_run.sh
+#   selftests/vm/run --kernel debug --no-rdma --no-module --allow-taint 18 \
+#       --cmdline kunit.enable=1 --cmdline kunit.autorun=1 -- selftests/region/kunit_run.sh
 set -euo pipefail
 shopt -s extglob failglob
 

@@ -120,8 +120,7 @@ def command(options, number, folder, kernel, initrd, hub):
     append = COMMAND_LINE
     if options.iommu:
         append += " intel_iommu=on iommu=nopt"
-    if options.cmdline:
-        append += " " + options.cmdline
+    append += "".join(" " + text for text in options.cmdline)
     line = [
         "qemu-system-x86_64", "-name", f"node{number}", "-machine", machine,
         # Five-level page tables only make the emulation slower.
