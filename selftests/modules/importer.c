@@ -214,7 +214,9 @@ static void describe(const struct importer *importer, struct pl_state *state)
 	u64 next;
 
 	state->entries = importer->sgt->nents;
-	state->pages = importer->sgt->orig_nents;
+	/* A kernel with DMABUF_DEBUG hands out a copy, of as many entries. */
+	for_each_sgtable_sg(importer->sgt, sg, i)
+		state->pages += !!sg_page(sg);
 	state->addr = sg_dma_address(importer->sgt->sgl);
 	state->contiguous = 1;
 	next = state->addr;

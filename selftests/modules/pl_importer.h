@@ -27,7 +27,7 @@ struct pl_state {
 	__u32 notifies;
 	__u32 mapped;
 	__u32 entries;
-	__u32 pages;		/* entries for the CPU */
+	__u32 pages;		/* entries with a page for the CPU */
 	__u64 addr;		/* of the first entry */
 	__u64 length;		/* of all */
 	__u64 longest;		/* of one */

@@ -30,5 +30,5 @@ shift
 rc=0
 "$TREE/selftests/unit/run" "${@/#/"$TREE/build/selftests/region/"}" || rc=$?
 # Fails if a test left something that holds it.
-rmmod "${loaded[@]}"
+[ "${#loaded[@]}" -eq 0 ] || rmmod "${loaded[@]}"
 exit "$rc"
