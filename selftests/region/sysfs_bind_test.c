@@ -197,7 +197,8 @@ static void a_function_of_another_driver(void)
 	CHECK_STR(strrchr(path, '/') + 1, "pci-stub");
 	CHECK_INT(write_text("/sys/bus/pci/drivers/pci-stub/unbind", slot), 0);
 	CHECK_INT(bind_by_hand(slot), 0);
-	CHECK_INT(system("rmmod pci-stub"), 0);
+	/* Only a module has a count of users; a built-in one stays. */
+	CHECK_INT(system("test ! -e /sys/module/pci_stub/refcnt || rmmod pci-stub"), 0);
 }
 
 static void a_bar_that_is_too_small(void)
