@@ -3,8 +3,8 @@
  * stream serve COUNT			answer COUNT callers, until they leave
  * stream [OPTIONS] call ADDRESS...	keep RDMA writes going to each ADDRESS
  *
- *	-q N	queue pairs to each address (2)		-s N	bytes of a write (16384)
- *	-t S	seconds that are measured (5)		-w S	before that, and after (1)
+ *	-q N	queue pairs to each address (2)		-s N	bytes of a write (8192)
+ *	-t S	seconds that are measured (5)		-w S	before that (1)
  *	-c N	traffic class				-b IP	serve at this address only
  *
  * A caller says "ready", waits for a line on stdin, and in the end says
@@ -30,6 +30,8 @@
 #define PORT 18700
 #define MAX_CALLS 64
 #define MAX_QPS 16
+/* Seconds after the measurement, in which others may still measure. */
+#define TAIL 1
 
 struct options {
 	int qps;
@@ -320,7 +322,7 @@ static void stream(int count, const struct options *options)
 	for (int i = 0; i < count * options->qps; i++)
 		post((uint64_t)(i / options->qps * MAX_QPS + i % options->qps),
 		     options);
-	while ((at = now()) < end + options->warmup) {
+	while ((at = now()) < end + TAIL) {
 		int n = wait_completions(wc, 16);
 
 		if (n < 0)
@@ -355,7 +357,7 @@ static void call_all(int count, char **addresses, const struct options *options)
 
 int main(int argc, char **argv)
 {
-	struct options options = { .qps = 2, .length = 16384, .seconds = 5,
+	struct options options = { .qps = 2, .length = 8192, .seconds = 5,
 				   .warmup = 1 };
 	int opt;
 

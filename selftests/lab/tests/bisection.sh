@@ -16,7 +16,8 @@ set -uo pipefail
 here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
 stream=$TREE/build/selftests/lab/stream
 seconds=6
-warmup=2
+# Until queues are as long as they get.
+warmup=3
 step=0
 failed=0
 

@@ -13,6 +13,7 @@ import facts
 import kernel
 import plan
 import wire as wires
+from topology import TopologyError
 
 
 class ServiceError(Exception):
@@ -68,7 +69,8 @@ class Service:
             if words[0] not in self.verbs:
                 raise ServiceError(f"no verb {words[0]}")
             self.reply(identity, 0, self.verbs[words[0]](*words[1:]), "")
-        except (ServiceError, builder.BuildError, ValueError, TypeError, OSError) as error:
+        except (ServiceError, TopologyError, builder.BuildError, ValueError, TypeError,
+                OSError) as error:
             self.reply(identity, 1, "", f"lab {words[0]}: {error}\n")
 
     def reply(self, identity, status, out, err):
