@@ -6,7 +6,8 @@
 # has $here, $cache, say() and die(), and by whose apt the source comes.
 
 built_names='debug lab'
-build_config=$here/config
+build_config=${here:?}/config
+build_cache=${cache:?}
 # Counts changes of this file that make earlier builds unfit.
 build_layout=1
 
@@ -25,20 +26,24 @@ newest_source() {
 	echo "$best $best_version"
 }
 
-# fetch_source [force]: the tar file and its version, in $cache/source. The
-# version stays what it was until somebody asks for a newer one, so that a
-# build does not go stale by itself and needs no network.
-fetch_source() {
-	local dir=$cache/source pkg version newest tmp tar
-	if [ -z "${1:-}" ] && [ -s "$dir/version" ] && [ -s "$dir/linux.tar.xz" ]; then return; fi
-	rig_apt_setup "$cache/apt-source" sid
+# keep_source: the tar file and its version, in $build_cache/source. The version
+# stays what it was until somebody asks for a newer one, so that a build does not
+# go stale by itself and needs no network.
+keep_source() {
+	local dir=$build_cache/source
+	[ -s "$dir/version" ] && [ -s "$dir/linux.tar.xz" ] || renew_source
+}
+
+renew_source() {
+	local dir=$build_cache/source pkg version newest tmp tar
+	rig_apt_setup "$build_cache/apt-source" sid
 	say "reading the package lists of sid"
 	rig_apt_retry rig_apt_get -q update >&2
 	newest=$(newest_source) || die "no linux-source package in sid"
 	read -r pkg version <<<"$newest"
 	[ "$(cat "$dir/version" 2>/dev/null)" != "$version" ] || return 0
 	say "fetching $pkg $version"
-	tmp=$(mktemp -d "$cache/.new-source.XXXXXX")
+	tmp=$(mktemp -d "$build_cache/.new-source.XXXXXX")
 	(cd "$tmp" && rig_apt_retry rig_apt_get -q download "$pkg" >&2)
 	dpkg-deb -x "$tmp"/*.deb "$tmp/root"
 	tar=$(find "$tmp/root/usr/src" -name '*.tar.xz')
@@ -53,15 +58,15 @@ fetch_source() {
 # build_key NAME: what decides whether a built kernel is still the right one.
 build_key() {
 	{
-		cat "$cache/source/version" "$build_config/base.config" "$build_config/$1.config"
+		cat "$build_cache/source/version" "$build_config/base.config" "$build_config/$1.config"
 		gcc --version | head -n 1
 		echo "$build_layout"
 	} | sha256sum | cut -c1-16
 }
 
 built_path() {
-	[ -s "$cache/source/version" ] || return 1
-	echo "$cache/$1-$(build_key "$1")"
+	[ -s "$build_cache/source/version" ] || return 1
+	echo "$build_cache/$1-$(build_key "$1")"
 }
 
 # unpack_source TARGET: without what no x86 build reads.
@@ -69,7 +74,7 @@ unpack_source() {
 	mkdir -p "$1"
 	tar -C "$1" --strip-components=1 --exclude='*/drivers/gpu/drm/amd/include' \
 		--exclude='*/tools/testing/*' --exclude='*/Documentation/*/*' \
-		--exclude='*/arch/[!x]*/*.[cSh]' --exclude='*.dts*' -xf "$cache/source/linux.tar.xz"
+		--exclude='*/arch/[!x]*/*.[cSh]' --exclude='*.dts*' -xf "$build_cache/source/linux.tar.xz"
 }
 
 # configure NAME SOURCE OUT: all options off but ours, and what they need.
@@ -132,13 +137,13 @@ compile() {
 # build NAME: into the cache, unless it is there.
 build() {
 	local name=$1 final tmp begin=$SECONDS
-	fetch_source
+	keep_source
 	final=$(built_path "$name")
 	complete "$final" && return
-	tmp=$(mktemp -d "$cache/.build-$name.XXXXXX")
+	tmp=$(mktemp -d "$build_cache/.build-$name.XXXXXX")
 	# shellcheck disable=SC2064 # the folder of now is what must go
 	trap "rm -rf '$tmp'" EXIT
-	say "building $name from linux-source $(<"$cache/source/version") (once; some minutes)"
+	say "building $name from linux-source $(<"$build_cache/source/version") (once; some minutes)"
 	unpack_source "$tmp/src"
 	configure "$name" "$tmp/src" "$tmp/out"
 	mkdir "$tmp/root"
@@ -154,7 +159,7 @@ build() {
 # drop_stale NAME: earlier builds of NAME, which nobody will ask for again.
 drop_stale() {
 	local dir
-	for dir in "$cache/$1"-*/; do
+	for dir in "$build_cache/$1"-*/; do
 		[ "${dir%/}" = "$(built_path "$1")" ] || rm -rf "$dir"
 	done
 }
