@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Calls on /dev/peerlane/control. */
+#include <linux/delay.h>
 #include <linux/file.h>
+#include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/pci.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include "ioctl.h"
+
+#define LOCK_PATIENCE	HZ
 
 /* Takes over the caller's user of @region, also on failure. */
 static int install_region(struct peerlane_call *call, u32 size, __s32 *out_fd,
@@ -163,6 +167,26 @@ static int preflight_bind(struct pci_dev *target,
 	return 0;
 }
 
+/*
+ * Its driver, hence its DMA mask and IOMMU domain, must not go. The lock may be
+ * held by a removal that waits for pins, perhaps for the caller's own: so it is
+ * waited for a little only.
+ */
+static int lock_function(struct pci_dev *pdev, struct peerlane_msg *msg)
+{
+	unsigned long end = jiffies + LOCK_PATIENCE;
+
+	while (!device_trylock(&pdev->dev)) {
+		if (time_after(jiffies, end))
+			return peerlane_refuse(msg, -EBUSY,
+					       "%s is being bound, unbound or removed",
+					       pci_name(pdev));
+		if (msleep_interruptible(10))
+			return -EINTR;
+	}
+	return 0;
+}
+
 static int preflight_pair(struct pci_dev *target,
 			  struct peerlane_preflight *args,
 			  struct peerlane_msg *msg)
@@ -174,8 +198,7 @@ static int preflight_pair(struct pci_dev *target,
 	initiator = peerlane_pci_find(args->initiator, msg);
 	if (IS_ERR(initiator))
 		return PTR_ERR(initiator);
-	/* Its driver, hence its DMA mask and IOMMU domain, must not go. */
-	ret = device_lock_interruptible(&initiator->dev);
+	ret = lock_function(initiator, msg);
 	if (!ret) {
 		ret = peerlane_preflight(target, 0, initiator, &verdict, msg);
 		device_unlock(&initiator->dev);

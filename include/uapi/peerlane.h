@@ -450,7 +450,8 @@ enum peerlane_path {
  *
  * The text buffer is written also on success: what was found, in one line.
  * ENOENT: no such function. EREMOTEIO: they cannot reach each other, the text
- * says why. EBUSY, EINVAL, EOPNOTSUPP: the BAR cannot be bound.
+ * says why. EBUSY: @initiator is being bound, unbound or removed. EINVAL,
+ * EOPNOTSUPP: the BAR cannot be bound.
  */
 struct peerlane_preflight {
 	__u32 size;

@@ -219,6 +219,45 @@ static void page_in_a_pipe(void)
 	close(log);
 }
 
+static int ask_for_a_path(void *unused)
+{
+	struct peerlane_preflight args = {};
+	int fd = open_control(), ret;
+	char target[32] = "";
+
+	(void)unused;
+	CHECK(pci_of("gpu1", target));
+	snprintf(args.target, sizeof(args.target), "%.15s", target);
+	snprintf(args.initiator, sizeof(args.initiator), "%.15s", bound.pci);
+	ret = CALL(fd, PREFLIGHT, &args);
+	close(fd);
+	return ret;
+}
+
+/* Who asks may be who holds the page: he must not wait for himself. */
+static void preflight_of_what_waits(void)
+{
+	static struct task asking;
+	int fd = new_region(UNIT), ends[2];
+	char *at = map(fd, UNIT);
+	struct iovec iov = { at, PAGE };
+
+	CHECK_INT(pipe2(ends, O_CLOEXEC), 0);
+	CHECK_INT(vmsplice(ends[1], &iov, 1, 0), PAGE);
+	unbind_begin("gpu0");
+	CHECK(wait_state(fd, PEERLANE_STATE_REVOKED));
+	task_begin(&asking, ask_for_a_path, NULL);
+	if (CHECK(task_ends(&asking, LONG)))
+		CHECK_INT(asking.ret, -EBUSY);
+	CHECK(task_runs(&bound.task));
+	close(ends[0]);
+	close(ends[1]);
+	check_ends();
+	rebind();
+	munmap(at, UNIT);
+	close(fd);
+}
+
 /* ---- another process holds it ---- */
 
 static void holds_memory_region(int sock)
@@ -392,6 +431,7 @@ static const struct tap_case cases[] = {
 	TAP_CASE(names_all_mappers),
 	TAP_CASE(names_parent_of_many),
 	TAP_CASE(page_in_a_pipe),
+	TAP_CASE(preflight_of_what_waits),
 	TAP_CASE(killed_holder),
 	TAP_CASE(kills_holder),
 	TAP_CASE(kills_child_that_pins),
