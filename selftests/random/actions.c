@@ -165,6 +165,8 @@ void act(struct actor *actor, const struct deck *deck)
 	const struct action *action = draw(actor, deck);
 	int ret;
 
+	if (action->can && !action->can())
+		return;
 	actor->is_loose = false;
 	seat_begin(actor->seat, number_of(action));
 	ret = action->run(actor);

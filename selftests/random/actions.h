@@ -19,7 +19,8 @@ struct action {
 	int (*run)(struct actor *actor);
 	unsigned int weight;
 	int errnos[ACTION_ERRNOS];
-	bool may_never;			/* succeed, on this machine */
+	bool may_never;			/* succeed, whatever the machine */
+	bool (*can)(void);		/* this machine do it; NULL: any can */
 };
 
 /* Arrays that end with an action without name. */

@@ -22,6 +22,21 @@ static int importer_call(struct actor *actor, unsigned long cmd, void *args)
 	return ret;
 }
 
+static int importer_open(const struct thing *dmabuf, uint32_t mode, bool map)
+{
+	struct pl_attach args = { .fd = dmabuf->fd, .mode = mode };
+	int fd = open("/dev/pl_importer", O_RDWR | O_CLOEXEC);
+	int ret;
+
+	if (fd < 0)
+		return -errno;
+	if (!ioctl(fd, PL_ATTACH, &args) && (!map || !ioctl(fd, PL_MAP)))
+		return fd;
+	ret = -errno;
+	close(fd);
+	return ret;
+}
+
 /* What the importer can reach is what the dma-buf shows. */
 static int attach_as(struct actor *actor, const struct thing *dmabuf)
 {
@@ -31,30 +46,18 @@ static int attach_as(struct actor *actor, const struct thing *dmabuf)
 	static const uint32_t refused[] = {
 		PL_STATIC, PL_SYSTEM_ONLY, PL_NOT_PCI,
 	};
-	struct pl_attach args = {
-		.fd = dmabuf->fd,
-		.mode = one_in(actor, 6) ? refused[dice(actor, 3)] :
-					   often[dice(actor, 4)],
-	};
 	struct thing importer = {
 		.kind = THING_IMPORTER, .base = dmabuf->base,
-		.length = dmabuf->length,
-		.region = dmabuf->region,
+		.length = dmabuf->length, .region = dmabuf->region,
 	};
-	int ret = 0;
+	uint32_t mode = one_in(actor, 6) ? refused[dice(actor, 3)] :
+					   often[dice(actor, 4)];
 
-	importer.fd = open("/dev/pl_importer", O_RDWR | O_CLOEXEC);
+	importer.fd = importer_open(dmabuf, mode, !one_in(actor, 4));
 	if (importer.fd < 0)
-		return -errno;
-	if (ioctl(importer.fd, PL_ATTACH, &args))
-		ret = -errno;
-	if (!ret && !one_in(actor, 4))
-		ret = ioctl(importer.fd, PL_MAP) ? -errno : 0;
-	if (ret)
-		close(importer.fd);
-	else
-		files_put(actor, &importer);
-	return ret;
+		return importer.fd;
+	files_put(actor, &importer);
+	return 0;
 }
 
 static int attach(struct actor *actor)
@@ -117,6 +120,41 @@ out:
 	return ret;
 }
 
+/*
+ * Zeroes, in the background; limbo waits for their end. Nobody copies by this
+ * importer, as it has one buffer for both.
+ */
+static int job_of(struct actor *actor, const struct thing *dmabuf)
+{
+	struct thing importer = { .kind = THING_IMPORTER };
+	struct pl_job args = {
+		.offset = some_pages(actor, dmabuf->length) - PAGE,
+		.length = 512, .ms = dice(actor, 200),
+		.hasty = one_in(actor, 2),
+	};
+	int ret;
+
+	importer.fd = importer_open(dmabuf, PL_DYNAMIC, true);
+	if (importer.fd < 0)
+		return importer.fd;
+	ret = ioctl(importer.fd, PL_JOB, &args) ? -errno : 0;
+	files_put(actor, &importer);
+	return ret;
+}
+
+static int job(struct actor *actor)
+{
+	struct thing dmabuf;
+	int ret = NOTHING;
+
+	if (!files_take(actor, THING_DMABUF, &dmabuf))
+		return NOTHING;
+	if (dmabuf.region)
+		ret = job_of(actor, &dmabuf);
+	files_put(actor, &dmabuf);
+	return ret;
+}
+
 static int copy_from(struct actor *actor)
 {
 	return copy(actor, false);
@@ -135,5 +173,7 @@ const struct action dma_actions[] = {
 	{ "state of an importer", state, 3 },
 	{ "DMA from a region", copy_from, 8, { ENOENT, ERANGE } },
 	{ "DMA to a region", copy_to, 8, { ENOENT, ERANGE } },
+	{ "DMA in the background", job, 4,
+	  { ENODEV, ENOENT, EREMOTEIO, EOPNOTSUPP, ERANGE } },
 	{}
 };

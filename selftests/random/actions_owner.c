@@ -88,8 +88,11 @@ static int unplug_and_plug(struct actor *actor)
 {
 	int ret;
 
-	if (system("host device-del bar1"))
-		return -EIO;
+	/* The host's patience is not ours: it may go all the same. */
+	if (system("host device-del bar1") && !WAIT_FOR(!has_function(1), LONG)) {
+		complain(COMPLAINT_LOST, "%s does not go", bar_function(1));
+		return -EBUSY;
+	}
 	rest(actor, 100);
 	if (system("host device-add bar1"))
 		return -EIO;

@@ -6,6 +6,8 @@
 
 #include "actions.h"
 #include "arena.h"
+#include "call.h"
+#include "files.h"
 #include "process.h"
 #include "tag.h"
 
@@ -74,6 +76,38 @@ static int touch_any(struct actor *actor)
 	return guarded(touch, arena_page(actor)) ? -EFAULT : 0;
 }
 
+static int revoke_place(struct actor *actor, const struct place *place)
+{
+	struct peerlane_region_revoke args = {};
+	struct loan loan;
+	int ret;
+
+	if (!place->region || !files_borrow_region(place->region, &loan))
+		return NOTHING;
+	guarded(touch, place->at);
+	ret = CALL(actor, loan.thing.fd, REGION_REVOKE, &args);
+	if (!files_kept(actor, &loan) || ret)
+		return ret;
+	if (!guarded(touch, place->at))
+		complain(COMPLAINT_ALIVE,
+			 "region %llu is revoked, and its mapping is not cut",
+			 (unsigned long long)place->region);
+	return 0;
+}
+
+/* Whoever else does what with it: once revoked, it cannot be reached. */
+static int revoke_and_touch(struct actor *actor)
+{
+	struct place *place = place_get(actor);
+	int ret;
+
+	if (!place)
+		return NOTHING;
+	ret = revoke_place(actor, place);
+	place_put(place);
+	return ret;
+}
+
 /* By another's page tables, while he changes them. */
 static int read_of_another(struct actor *actor)
 {
@@ -134,6 +168,8 @@ const struct action touch_actions[] = {
 	{ "store", store, 30, { EFAULT } },
 	{ "load", load, 30, { EFAULT } },
 	{ "touch any address", touch_any, 30, { EFAULT } },
+	{ "REGION_REVOKE and touch", revoke_and_touch, 6,
+	  { EBUSY, ENODATA } },
 	{ "process_vm_readv", read_by_kernel, 10, { EFAULT } },
 	{ "process_vm_writev", write_by_kernel, 10, { EFAULT } },
 	{ "process_vm_readv of another", read_of_another, 10,

@@ -21,6 +21,7 @@ enum complaint {
 	COMPLAINT_TEXT,			/* a reason that does not fit its buffer */
 	COMPLAINT_DIRT,			/* memory given out was not zero */
 	COMPLAINT_FOREIGN,		/* bytes of another region */
+	COMPLAINT_ALIVE,		/* revoked memory that can be reached */
 	COMPLAINT_UNLOADED,		/* the module went while in use */
 	COMPLAINT_DEATH,		/* a process ended that nobody killed */
 	COMPLAINT_LOST,			/* a device did not come back */

@@ -35,19 +35,45 @@ static int find(struct actor *actor, unsigned int kinds)
 	return -1;
 }
 
+static void lend(int at, struct loan *loan)
+{
+	loan->thing = places[at].thing;
+	loan->place = at;
+	loan->turn = places[at].turn;
+}
+
 bool files_borrow(struct actor *actor, unsigned int kinds, struct loan *loan)
 {
 	int at;
 
 	pthread_mutex_lock(&places_lock);
 	at = find(actor, kinds);
-	if (at >= 0) {
-		loan->thing = places[at].thing;
-		loan->place = at;
-		loan->turn = places[at].turn;
-	}
+	if (at >= 0)
+		lend(at, loan);
 	pthread_mutex_unlock(&places_lock);
 	return at >= 0;
+}
+
+static bool is_region(const struct thing *thing, uint64_t region)
+{
+	return thing->kind == THING_REGION && thing->region == region &&
+	       !thing->read_only;
+}
+
+bool files_borrow_region(uint64_t region, struct loan *loan)
+{
+	bool found = false;
+	int i;
+
+	pthread_mutex_lock(&places_lock);
+	for (i = 0; i < PLACES && !found; i++) {
+		if (!places[i].full || !is_region(&places[i].thing, region))
+			continue;
+		lend(i, loan);
+		found = true;
+	}
+	pthread_mutex_unlock(&places_lock);
+	return found;
 }
 
 bool files_kept(struct actor *actor, const struct loan *loan)

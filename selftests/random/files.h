@@ -50,6 +50,8 @@ struct loan {
 
 /* false: there is none of these kinds. */
 bool files_borrow(struct actor *actor, unsigned int kinds, struct loan *loan);
+/* A device's region that is known by number, open for writing. */
+bool files_borrow_region(uint64_t region, struct loan *loan);
 /* Whether it was open all the time. If not, the call may be refused anyhow. */
 bool files_kept(struct actor *actor, const struct loan *loan);
 bool files_take(struct actor *actor, unsigned int kinds, struct thing *thing);

@@ -95,6 +95,11 @@ static void nobody_sees_bytes_of_another(void)
 	CHECK_INT(board->complaints[COMPLAINT_FOREIGN], 0);
 }
 
+static void revoked_memory_is_out_of_reach(void)
+{
+	CHECK_INT(board->complaints[COMPLAINT_ALIVE], 0);
+}
+
 static void module_in_use_stays(void)
 {
 	CHECK_INT(board->complaints[COMPLAINT_UNLOADED], 0);
@@ -123,7 +128,8 @@ static bool must_have_succeeded(const struct action *action)
 	double enough = action_is_of(action, &worker_deck) ? ENOUGH_SECONDS :
 							     OWNER_SECONDS;
 
-	return !action->may_never && seconds >= enough;
+	return !action->may_never && (!action->can || action->can()) &&
+	       seconds >= enough;
 }
 
 /* Else it is the driver that does not what it seems to do. */
@@ -168,6 +174,7 @@ static const struct tap_case cases[] = {
 	TAP_CASE(refusals_are_of_the_contract),
 	TAP_CASE(memory_is_zero_when_given_out),
 	TAP_CASE(nobody_sees_bytes_of_another),
+	TAP_CASE(revoked_memory_is_out_of_reach),
 	TAP_CASE(module_in_use_stays),
 	TAP_CASE(every_action_succeeds_at_times),
 	TAP_CASE(devices_are_whole_again),
