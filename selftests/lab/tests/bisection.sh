@@ -14,6 +14,9 @@
 set -uo pipefail
 
 here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
+# shellcheck source=../guest/lab.sh
+. "$here/../guest/lab.sh"
+
 stream=$TREE/build/selftests/lab/stream
 seconds=6
 # Until queues are as long as they get.
@@ -21,10 +24,17 @@ warmup=3
 step=0
 failed=0
 
+folders=()
 half=$((NODES / 2))
 read -ra devices <<<"$RDMA_DEVS"
 read -ra gids <<<"$RDMA_GIDS"
 rails=${#devices[@]}
+
+# With many nodes, each program that each of them starts takes a second.
+barrier() { lab_call 210 barrier "$1" 180; }
+
+exec {nap}<> <(:)
+doze() { read -rt 0.1 -u "$nap" || true; }
 
 address() {
 	local name=NODE_IP_$1_$2
@@ -52,9 +62,9 @@ plan_of() {
 	esac
 }
 
-# start_rail PATTERN RAIL OPTION...: a caller's pipes are to and from.
+# start_rail PATTERN RAIL OPTION...: a caller waits for a word on one of gos.
 start_rail() {
-	local pattern=$1 rail=$2 there=$2 k addresses=()
+	local pattern=$1 rail=$2 there=$2 k qps addresses=()
 	shift 2
 	export RDMA_DEV=${devices[rail - 1]} RDMA_GID=${gids[rail - 1]}
 	[ "$pattern" != cross ] || there=$((rail % rails + 1))
@@ -64,11 +74,12 @@ start_rail() {
 		return
 	fi
 	for k in "${goals[@]}"; do addresses+=("$(address "$k" "$there")"); done
-	mkfifo "/tmp/go.$NODE.$step.$rail"
-	"$stream" "$@" -t "$seconds" -w "$warmup" call "${addresses[@]}" \
-		<"/tmp/go.$NODE.$step.$rail" >"$folder/said.$NODE.$rail" &
+	# 16 in all, or more: few would leave paths idle to which the hash sent none.
+	qps=$(((16 + ${#addresses[@]} - 1) / ${#addresses[@]}))
+	exec {go}<> <(:)
+	"$stream" "$@" -q "$qps" -t "$seconds" -w "$warmup" call "${addresses[@]}" \
+		<&"$go" >"$folder/said.$NODE.$rail" &
 	jobs_started+=($!)
-	exec {go}>"/tmp/go.$NODE.$step.$rail"
 	gos+=("$go")
 }
 
@@ -77,7 +88,7 @@ wait_ready() {
 	for ((rail = 1; rail <= rails; rail++)); do
 		for ((try = 0; try < 600; try++)); do
 			[ ! -s "$folder/said.$NODE.$rail" ] || break
-			sleep 0.1
+			doze
 		done
 	done
 }
@@ -94,7 +105,6 @@ measure() {
 	shift 2
 	step=$((step + 1))
 	folder=$LAB_SHARED/$step
-	mkdir -p "$folder"
 	plan_of "$pattern"
 	if [ "$NODE" -eq 1 ]; then
 		echo "$label" >"$folder/label"
@@ -103,14 +113,14 @@ measure() {
 	for ((rail = 1; rail <= rails; rail++)); do start_rail "$pattern" "$rail" "$@"; done
 	[ "$callers" -gt 0 ] || wait_ready
 	counters before
-	barrier "ready-$step" 90 || failed=1
+	barrier "ready-$step" || failed=1
 	for go in "${gos[@]}"; do
 		echo go >&"$go"
 		exec {go}>&-
 	done
 	for job in "${jobs_started[@]}"; do wait "$job" || failed=1; done
 	counters after
-	barrier "done-$step" 90 || failed=1
+	barrier "done-$step" || failed=1
 }
 
 change() {
@@ -121,6 +131,11 @@ change() {
 	barrier "change-$1" || failed=1
 }
 
+if [ "$NODE" -eq 1 ]; then
+	for ((k = 1; k <= $#; k++)); do folders+=("$LAB_SHARED/$k"); done
+	mkdir "${folders[@]}"
+fi
+barrier begin || exit 1
 # shellcheck disable=SC2034 # watch and spread are read by name
 for word; do
 	case $word in
@@ -134,5 +149,5 @@ done
 if [ "$NODE" -eq 1 ]; then
 	python3 "$here/bisection.py" "$LAB_SHARED" "${spread:-}" || failed=1
 fi
-barrier end 120 || failed=1
+barrier end || failed=1
 exit "$failed"
