@@ -133,10 +133,10 @@ static void the_kernel_complains_once(void)
 {
 	const struct fail_step step = {
 		.name = __func__, .begin = begin_bind,
-		.run = do_write_function, .end = end_bind,
+		.run = do_write_function, .end = end_bind, .also = EBUSY,
 	};
-	struct fail_state before = fail_state();
 	struct fail_tally tally = {};
+	struct fail_state before;
 	struct log_line line;
 	unsigned int nth = 1;
 	int log;
@@ -147,16 +147,18 @@ static void the_kernel_complains_once(void)
 	}
 	expect_splat("Call Trace:");
 	log = log_open();
+	before = fail_state();
 	while (fail_once(&step, nth, &before, &tally) &&
 	       !log_has(log, "vmemmap alloc failure", &line))
 		nth++;
 	close(log);
 }
 
+/* EBUSY is what pci_request_region() makes of no memory for its resource. */
 static void binding(void)
 {
 	FAIL_SWEEP(.begin = begin_bind, .run = do_write_function,
-		   .end = end_bind);
+		   .end = end_bind, .also = EBUSY);
 }
 
 /* The bus does not pass on why a probe failed. */
