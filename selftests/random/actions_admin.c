@@ -102,10 +102,16 @@ static int kill_holders_for_a_while(struct actor *actor)
 	return ret;
 }
 
+/*
+ * Without names of processes: recording these patches the scheduler's own code,
+ * and QEMU, when it emulates, may have another processor run half of a patch.
+ */
 static int trace_for_a_while(struct actor *actor)
 {
-	int ret = write_text(TRACING "events/peerlane/enable", "1");
+	int ret;
 
+	write_text(TRACING "options/record-cmd", "0");
+	ret = write_text(TRACING "events/peerlane/enable", "1");
 	usleep(dice(actor, 300) * 1000);
 	read_text(TRACING "trace");
 	write_text(TRACING "events/peerlane/enable", "0");
