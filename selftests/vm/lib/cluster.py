@@ -14,8 +14,6 @@ import machine
 import node as nodes_module
 import verdict
 
-# A boot that takes this long, before init has said a word, is started again.
-BOOT_BOUND = 180
 PERIOD = 0.03
 
 
@@ -140,7 +138,7 @@ class Cluster:
         of; once init has spoken, every failure is the guest's own."""
         if node.has_spoken or node.is_cut or node.restarts:
             return
-        stuck = time.monotonic() - node.started > BOOT_BOUND
+        stuck = time.monotonic() - node.started > self.options.boot_bound
         if not was_running or stuck:
             say(f"node {node.number} {'is stuck' if stuck else 'ended'} before its init spoke; "
                 "starting it once more")
