@@ -363,13 +363,26 @@ int main(int argc, char **argv)
 
 	while ((opt = getopt(argc, argv, "q:s:t:w:c:b:")) != -1) {
 		switch (opt) {
-		case 'q': options.qps = atoi(optarg); break;
-		case 's': options.length = atoi(optarg); break;
-		case 't': options.seconds = atof(optarg); break;
-		case 'w': options.warmup = atof(optarg); break;
-		case 'c': options.tclass = atoi(optarg); break;
-		case 'b': options.at = optarg; break;
-		default: die("see the top of stream.c");
+		case 'q':
+			options.qps = atoi(optarg);
+			break;
+		case 's':
+			options.length = atoi(optarg);
+			break;
+		case 't':
+			options.seconds = atof(optarg);
+			break;
+		case 'w':
+			options.warmup = atof(optarg);
+			break;
+		case 'c':
+			options.tclass = atoi(optarg);
+			break;
+		case 'b':
+			options.at = optarg;
+			break;
+		default:
+			die("see the top of stream.c");
 		}
 	}
 	if (options.qps < 1 || options.qps > MAX_QPS || options.length < 1 ||
