@@ -6,21 +6,13 @@
 
 #include "actions.h"
 #include "arena.h"
+#include "disk.h"
 #include "tag.h"
 
 #define DISK		"/dev/nvme0n1"
 #define DISK_PART	(1UL << 20)	/* each actor's own */
 
 static int disk = -1;
-
-/*
- * Where DMA_API_DEBUG is on, dma_map_page() takes no page of any device, and
- * warns: that option, and not our memory, is what it finds.
- */
-static bool can_do_dma(void)
-{
-	return access("/sys/kernel/debug/dma-api", F_OK) < 0;
-}
 
 void disk_init(void)
 {
@@ -80,7 +72,7 @@ static int to_disk(struct actor *actor)
 }
 
 const struct action disk_actions[] = {
-	{ "O_DIRECT read", from_disk, 8, { EFAULT }, .can = can_do_dma },
-	{ "O_DIRECT write", to_disk, 8, { EFAULT }, .can = can_do_dma },
+	{ "O_DIRECT read", from_disk, 8, { EFAULT }, .can = disk_takes_device_pages },
+	{ "O_DIRECT write", to_disk, 8, { EFAULT }, .can = disk_takes_device_pages },
 	{}
 };

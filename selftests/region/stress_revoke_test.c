@@ -8,6 +8,7 @@
  */
 #include <infiniband/verbs.h>
 
+#include "disk.h"
 #include "lifetime.h"
 #include "lifetime_rdma.h"
 
@@ -464,6 +465,8 @@ static void read_round(void)
 
 static void direct_reads(void)
 {
+	if (!disk_takes_device_pages())
+		return (void)SKIP_DISK();
 	disk = open(DISK, O_RDONLY | O_DIRECT | O_CLOEXEC);
 	if (disk < 0)
 		return (void)SKIP("no " DISK);

@@ -12,6 +12,7 @@
 
 #include <peerlane.h>
 
+#include "disk.h"
 #include "fill.h"
 #include "tap.h"
 
@@ -30,6 +31,14 @@ static bool begin(int flags)
 	return CHECK(disk >= 0) &&
 	       CHECK_INT(peerlane_region_alloc("gpu0", LENGTH, &region), 0) &&
 	       CHECK_INT(peerlane_region_query(region, &info), 0);
+}
+
+static bool begin_dma(void)
+{
+	if (disk_takes_device_pages())
+		return begin(O_DIRECT);
+	SKIP_DISK();
+	return false;
 }
 
 static void end(void)
@@ -79,7 +88,7 @@ static void read_puts_the_file_into_the_bar(void)
 	size_t done = 0;
 
 	CHECK_INT(host_says("disk-fill \"$NODE\" 8192 %lu %llu", PART, SEED), 0);
-	if (!begin(O_DIRECT))
+	if (!begin_dma())
 		return;
 	CHECK_INT(host_says("dma-watch \"$NODE\""), 0);
 	CHECK_INT(peerlane_region_read_file(region, 65536, disk, 8192, PART,
@@ -96,7 +105,7 @@ static void write_takes_the_file_from_the_bar(void)
 {
 	size_t done = 0;
 
-	if (!begin(O_DIRECT))
+	if (!begin_dma())
 		return;
 	CHECK_INT(host_says("pattern-fill \"$NODE\" 0 %llu %lu %llu",
 			    (unsigned long long)info.dev_offset + 512, PART,
@@ -168,7 +177,7 @@ static void the_end_of_the_file_shortens(void)
 	size_t done = 0;
 	off_t size;
 
-	if (!begin(O_DIRECT))
+	if (!begin_dma())
 		return;
 	size = lseek(disk, 0, SEEK_END);
 	CHECK_INT(peerlane_region_read_file(region, 0, disk,
