@@ -286,6 +286,7 @@ static void bring_back(void)
 
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/vendor", pci);
 	CHECK(WAIT_FOR(!access(path, F_OK), LONG));
+	CHECK_INT(pci_settle(), 0);
 	CHECK_INT(bind_pci(pci), 0);
 	CHECK(WAIT_FOR(has_node("gpu0"), LONG));
 }

@@ -85,6 +85,7 @@ static int remove_function(void *unused)
 static void bring_back(void)
 {
 	CHECK(WAIT_FOR(has_function(), LONG));
+	CHECK_INT(pci_settle(), 0);
 	CHECK_INT(bind_pci(pci), 0);
 	CHECK(WAIT_FOR(has_node("gpu0"), LONG));
 }
@@ -188,6 +189,7 @@ static void other_device(void)
 	CHECK_INT(system("host device-add bar1"), 0);
 	snprintf(pci, sizeof(pci), "%s", other);
 	CHECK(WAIT_FOR(has_function(), LONG));
+	CHECK_INT(pci_settle(), 0);
 	CHECK_INT(bind_pci(pci), 0);
 	CHECK(WAIT_FOR(has_node("gpu1"), LONG));
 	CHECK_INT(differs(at, LENGTH, 0x200), -1);

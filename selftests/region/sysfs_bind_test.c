@@ -137,6 +137,16 @@ static bool is_there(const char *function)
 }
 
 /* Take the second BAR device out and put this one in. */
+/*
+ * A function is listed before drivers may have it. Whoever adds it has the lock
+ * that a rescan waits for.
+ */
+static bool settles(void)
+{
+	return CHECK(WAIT_FOR(is_there(slot), PLUG_SECONDS)) &&
+	       CHECK_INT(write_text("/sys/bus/pci/rescan", "1"), 0);
+}
+
 static bool plug(const char *device)
 {
 	char command[256];
@@ -146,7 +156,7 @@ static bool plug(const char *device)
 		return false;
 	snprintf(command, sizeof(command), "device_add %s,id=odd,bus=port1",
 		 device);
-	return monitor(command) && CHECK(WAIT_FOR(is_there(slot), PLUG_SECONDS));
+	return monitor(command) && settles();
 }
 
 static void restore(void)
@@ -154,7 +164,7 @@ static void restore(void)
 	CHECK_INT(system("host device-del odd"), 0);
 	CHECK(WAIT_FOR(!is_there(slot), PLUG_SECONDS));
 	CHECK_INT(system("host device-add bar1"), 0);
-	CHECK(WAIT_FOR(is_there(slot), PLUG_SECONDS));
+	settles();
 	CHECK_INT(bind_by_hand(slot), 0);
 }
 
