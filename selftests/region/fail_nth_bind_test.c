@@ -125,6 +125,8 @@ static void end_bind(int ret)
 	check_bound();
 }
 
+static unsigned int complained_at;
+
 /*
  * vmemmap_alloc_block() shows a stack when it has no page, once until the next
  * boot. Here it is meant to come; in no other case a stack is.
@@ -138,7 +140,8 @@ static void the_kernel_complains_once(void)
 	struct fail_tally tally = {};
 	struct fail_state before;
 	struct log_line line;
-	unsigned int nth = 1;
+	bool complained = false;
+	unsigned int nth;
 	int log;
 
 	if (fail_file < 0) {
@@ -148,17 +151,23 @@ static void the_kernel_complains_once(void)
 	expect_splat("Call Trace:");
 	log = log_open();
 	before = fail_state();
-	while (fail_once(&step, nth, &before, &tally) &&
-	       !log_has(log, "vmemmap alloc failure", &line))
-		nth++;
+	for (nth = 1; !complained && fail_once(&step, nth, &before, &tally);
+	     nth++)
+		complained = log_has(log, "vmemmap alloc failure", &line);
 	close(log);
+	if (CHECK(complained))
+		complained_at = nth - 1;
 }
 
-/* EBUSY is what pci_request_region() makes of no memory for its resource. */
+/*
+ * Goes on where the kernel complained. EBUSY is what pci_request_region() makes
+ * of no memory for its resource.
+ */
 static void binding(void)
 {
 	FAIL_SWEEP(.begin = begin_bind, .run = do_write_function,
-		   .end = end_bind, .also = EBUSY);
+		   .end = end_bind, .also = EBUSY, .first = complained_at + 1,
+		   .stride = 4);
 }
 
 /* The bus does not pass on why a probe failed. */
@@ -180,8 +189,9 @@ static void end_probe(int ret)
 
 static void probing(void)
 {
+	/* The steps of binding, and a few more: fewer of them. */
 	FAIL_SWEEP(.begin = begin_probe, .run = do_write_function,
-		   .end = end_probe, .foreign = true);
+		   .end = end_probe, .foreign = true, .stride = 16);
 }
 
 static bool begin_override(void)
