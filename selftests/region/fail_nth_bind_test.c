@@ -128,8 +128,9 @@ static void end_bind(int ret)
 static unsigned int complained_at;
 
 /*
- * vmemmap_alloc_block() shows a stack when it has no page, once until the next
- * boot. Here it is meant to come; in no other case a stack is.
+ * vmemmap_alloc_block() shows a stack when it has no page, and add_pages() warns
+ * (taint 9), each once until the next boot. Here they are meant to come; in no
+ * other case a stack is.
  */
 static void the_kernel_complains_once(void)
 {
@@ -149,6 +150,7 @@ static void the_kernel_complains_once(void)
 		return;
 	}
 	expect_splat("Call Trace:");
+	expect_splat("WARNING: .*add_pages");
 	log = log_open();
 	before = fail_state();
 	for (nth = 1; !complained && fail_once(&step, nth, &before, &tally);

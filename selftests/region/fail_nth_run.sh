@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # selftests/vm/run --kernel debug --bind --bars 2 --bar-size 64 --edu \
-#	-- selftests/region/fail_nth_run.sh [NAME...]
+#	--allow-taint 9 -- selftests/region/fail_nth_run.sh [NAME...]
+#
+# Taint 9 is of bind, see there.
 #
 # Everything again and again, short of memory each time at another place; or
 # only the programs named: region, map, host, bind, … See fail_nth.h for more.
