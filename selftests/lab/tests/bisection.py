@@ -3,6 +3,7 @@
 """Compares what bisection.sh measured with what was computed, as TAP.
 
 usage: bisection.py FOLDER [SPREAD]
+       bisection.py --enough STEP	whether as much was measured as has to be
 
 FOLDER/<step>/ holds label, cut (from `lab cut`), said.<node>.<rail> (from stream),
 links.before and .after, and perhaps marks.before and .after (from `lab counters`).
@@ -116,4 +117,6 @@ def main(folder, spread=""):
 
 
 if __name__ == "__main__":
+    if sys.argv[1] == "--enough":
+        sys.exit(Step(pathlib.Path(sys.argv[2])).ratio < LEAST)
     sys.exit(main(*sys.argv[1:]))
