@@ -102,21 +102,12 @@ static int kill_holders_for_a_while(struct actor *actor)
 	return ret;
 }
 
-/*
- * Without names of processes: recording these patches the scheduler's own code,
- * and QEMU, when it emulates, may have another processor run half of a patch.
- */
-static int trace_for_a_while(struct actor *actor)
+/* They are recorded all the time: see random_run.sh. */
+static int read_trace(struct actor *actor)
 {
-	int ret;
-
-	write_text(TRACING "options/record-cmd", "0");
-	ret = write_text(TRACING "events/peerlane/enable", "1");
-	usleep(dice(actor, 300) * 1000);
+	rest(actor);
 	read_text(TRACING "trace");
-	write_text(TRACING "events/peerlane/enable", "0");
-	write_text(TRACING "trace", "");
-	return ret;
+	return write_text(TRACING "trace", "");
 }
 
 /* The run itself has files open, so it must be refused. */
@@ -152,7 +143,7 @@ const struct action admin_actions[] = {
 	{ "limit bytes", limit_bytes, 1, { ENOENT, ENODEV } },
 	{ "limit regions", limit_regions, 1 },
 	{ "revoke_kill", kill_holders_for_a_while, 1 },
-	{ "trace", trace_for_a_while, 1 },
+	{ "read trace", read_trace, 1 },
 	{ "unload", unload, 1 },
 	{ "drop caches and compact", press_memory, 1 },
 	{ "rest", do_nothing, 1 },

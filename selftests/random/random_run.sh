@@ -17,6 +17,12 @@ seed=${2:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
 for module in pl_edu pl_importer; do
 	insmod "$TREE/build/$(uname -r)/$module.ko"
 done
+# Before anything runs: recording patches the kernel's code, and QEMU, when it
+# emulates, may have another processor run half of a patch. Names of processes
+# would patch the scheduler's.
+tracing=/sys/kernel/tracing
+echo 0 >$tracing/options/record-cmd
+echo 1 >$tracing/events/peerlane/enable
 rc=0
 "$TREE/build/selftests/random/random_test" "$seconds" "$seed" "${@:3}" || rc=$?
 # Fails if a test left something that holds it.
