@@ -100,6 +100,15 @@ static inline int write_text(const char *path, const char *what)
 	return err;
 }
 
+/*
+ * A function is listed before drivers may have it. Whoever adds it has the lock
+ * that a rescan waits for.
+ */
+static inline int pci_settle(void)
+{
+	return write_text("/sys/bus/pci/rescan", "1");
+}
+
 static inline uint64_t read_number(const char *path)
 {
 	return strtoull(read_text(path), NULL, 0);

@@ -174,15 +174,6 @@ static inline int bind_pci(const char *pci)
 }
 
 /*
- * A function is listed before drivers may have it. Whoever adds it has the lock
- * that a rescan waits for.
- */
-static inline int pci_settle(void)
-{
-	return write_text("/sys/bus/pci/rescan", "1");
-}
-
-/*
  * Static: a thread that never comes back must not write into a stack that is
  * gone.
  */

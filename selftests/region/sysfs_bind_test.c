@@ -137,14 +137,10 @@ static bool is_there(const char *function)
 }
 
 /* Take the second BAR device out and put this one in. */
-/*
- * A function is listed before drivers may have it. Whoever adds it has the lock
- * that a rescan waits for.
- */
 static bool settles(void)
 {
 	return CHECK(WAIT_FOR(is_there(slot), PLUG_SECONDS)) &&
-	       CHECK_INT(write_text("/sys/bus/pci/rescan", "1"), 0);
+	       CHECK_INT(pci_settle(), 0);
 }
 
 static bool plug(const char *device)
