@@ -97,6 +97,19 @@ rig_apt_version() {
 		awk '/^Version:/ { print $2; found = 1; exit } END { exit !found }'
 }
 
+# rig_apt_newest: of the packages named on standard input, "name version" of the
+# one with the newest version.
+rig_apt_newest() {
+	local pkg version best='' best_version=''
+	while read -r pkg; do
+		version=$(rig_apt_version "$pkg") || continue
+		if [ -z "$best" ] || dpkg --compare-versions "$version" gt "$best_version"; then
+			best=$pkg best_version=$version
+		fi
+	done
+	[ -n "$best" ] && echo "$best $best_version"
+}
+
 rig_apt_depends() {
 	rig_apt_cache --no-all-versions show "$1" 2>/dev/null |
 		sed -n 's/^\(Pre-\)\?Depends: //p' | tr ',' '\n' |

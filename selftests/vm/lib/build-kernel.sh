@@ -15,15 +15,7 @@ is_built_kind() { [[ " $built_names " == *" $1 "* ]]; }
 
 # newest_source: prints "package version" of the newest linux-source there is.
 newest_source() {
-	local pkg version best='' best_version=''
-	while read -r pkg; do
-		version=$(rig_apt_version "$pkg") || continue
-		if [ -z "$best" ] || dpkg --compare-versions "$version" gt "$best_version"; then
-			best=$pkg best_version=$version
-		fi
-	done < <(rig_apt_names linux-source- | grep -E '^linux-source-[0-9]+[.][0-9]+$')
-	[ -n "$best" ] || return 1
-	echo "$best $best_version"
+	rig_apt_names linux-source- | grep -E '^linux-source-[0-9]+[.][0-9]+$' | rig_apt_newest
 }
 
 # keep_source: the tar file and its version, in $build_cache/source. The version
