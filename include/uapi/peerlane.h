@@ -60,6 +60,29 @@ enum {
 	PEERLANE_CMD_IMPORT_DMABUF	= 0x22,
 	PEERLANE_CMD_PIN_HOST		= 0x23,
 	PEERLANE_CMD_PREFLIGHT		= 0x24,
+	PEERLANE_CMD_ENDPOINT_CREATE	= 0x25,
+	PEERLANE_CMD_ENDPOINT_LIST	= 0x26,
+	PEERLANE_CMD_GROUP_CREATE	= 0x27,
+	PEERLANE_CMD_AGGREGATOR_CREATE	= 0x28,
+	PEERLANE_CMD_GROUP_LIST		= 0x29,
+	PEERLANE_CMD_AGGREGATOR_LIST	= 0x2a,
+	/* on endpoint files, group files and aggregator files */
+	PEERLANE_CMD_ENDPOINT_LISTEN	= 0x40,
+	PEERLANE_CMD_ENDPOINT_CONNECT	= 0x41,
+	PEERLANE_CMD_ENDPOINT_ACCEPT	= 0x42,
+	PEERLANE_CMD_ENDPOINT_BIND	= 0x43,
+	PEERLANE_CMD_ENDPOINT_EXPOSE	= 0x44,
+	PEERLANE_CMD_ENDPOINT_WITHDRAW	= 0x45,
+	PEERLANE_CMD_ENDPOINT_SUBMIT	= 0x46,
+	PEERLANE_CMD_ENDPOINT_DISCONNECT = 0x47,
+	PEERLANE_CMD_ENDPOINT_INFO	= 0x48,
+	PEERLANE_CMD_GROUP_BIND		= 0x60,
+	PEERLANE_CMD_GROUP_JOIN		= 0x61,
+	PEERLANE_CMD_GROUP_SUBMIT	= 0x62,
+	PEERLANE_CMD_GROUP_LEAVE	= 0x63,
+	PEERLANE_CMD_GROUP_INFO		= 0x64,
+	PEERLANE_CMD_AGGREGATOR_INFO	= 0x70,
+	PEERLANE_CMD_AGGREGATOR_RANKS	= 0x71,
 };
 
 /**
@@ -179,7 +202,8 @@ struct peerlane_region_alloc {
  * @out_caps: PEERLANE_CAP_*
  * @out_memtype: enum peerlane_memtype
  * @out_exports: dma-bufs of this region that are open
- * @out_attachments: DMA mappings of those held by importing devices
+ * @out_attachments: DMA mappings: of those by importing devices, and of the
+ *	region by endpoints' RDMA devices
  * @out_mappings: CPU mappings
  * @out_numa_node: of the device, or -1
  * @out_device: name of the device, empty for imports and host
@@ -306,7 +330,7 @@ struct peerlane_device_record {
  * @kind: enum peerlane_kind
  * @state: enum peerlane_state
  * @exports: open dma-bufs
- * @attachments: DMA mappings held by importing devices
+ * @attachments: DMA mappings held by importing and by endpoints' RDMA devices
  * @mappings: CPU mappings
  * @pinned_units: allocation units with a reference beside the CPU mappings'
  *	(exact in limbo, where no mapping is left; 0 in other states)
@@ -468,5 +492,9 @@ struct peerlane_preflight {
 };
 #define PEERLANE_IOC_PREFLIGHT \
 	_IO(PEERLANE_IOC_TYPE, PEERLANE_CMD_PREFLIGHT)
+
+#include "peerlane_aggregator.h"
+#include "peerlane_endpoint.h"
+#include "peerlane_group.h"
 
 #endif /* _UAPI_PEERLANE_H */

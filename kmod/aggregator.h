@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Aggregators: files that listen for ranks of groups, and reduce what they send
+ * in a pool of memory, which is a region of host pages.
+ *
+ * Life of a group
+ * ---------------
+ * Made by the first JOIN, formed by the last. aggregator_fail() begins its end,
+ * from any context; only the first call counts. All ranks are told why; each
+ * closes, or is closed after a while. When all of their links are down nobody
+ * reads or writes the group's part of the pool, and it is given back.
+ *
+ * Locks, outermost first
+ * ----------------------
+ *   listener->lock -> aggregator->lock -> group->lock -> pipe->lock
+ *   link->poll_lock -> group->lock
+ *   aggregators_lock: leaf but for aggregator->lock
+ *   aggregator->record_lock: leaf
+ * aggregator->lock is a mutex, not taken under a poll_lock: nobody who has it
+ * waits for a link.
+ */
+#ifndef PEERLANE_AGGREGATOR_H
+#define PEERLANE_AGGREGATOR_H
+
+#include <linux/poll.h>
+
+#include "group_link.h"
+#include "group_table.h"
+#include "ioctl.h"
+#include "link.h"
+#include "peerlane.h"
+
+#define AGGREGATOR_RECORDS	256
+
+struct aggregator_group;
+struct peerlane_aggregator;
+
+/* Memory of all groups. */
+struct aggregator_pool {
+	struct peerlane_region *region;	/* a user of it */
+	struct region_watch watch;
+	bool is_watched;
+	bool has_dma;			/* aggregator->lock */
+	void *base;			/* of the CPU */
+	u64 bytes;
+	u64 used;			/* aggregator->lock */
+};
+
+/* A connection: a rank of a group, once it has joined. */
+struct aggregator_rank {
+	struct peerlane_aggregator *aggregator;	/* a reference */
+	struct list_head node;		/* aggregator->lock: strangers, or members */
+	struct link *link;
+	struct group_pipe pipe;
+	unsigned long born;		/* jiffies */
+	atomic_t readies;		/* READYs on their way */
+	bool said_join;			/* link->poll_lock */
+	struct group_join join;		/* from said_join on */
+	struct work_struct join_work;
+	struct work_struct reap;
+	/* protected by aggregator->lock */
+	struct aggregator_group *group;	/* set once; acquire outside */
+	struct link_map *map;
+	bool down;
+	/* protected by group->lock */
+	bool left;			/* its end is no death */
+	struct group_post *results;	/* window */
+	struct group_post welcome;
+	struct group_post last;		/* ABORT */
+};
+
+/* Place of a segment: from complete until its results are out. */
+struct aggregator_place {
+	struct aggregator_group *group;
+	struct work_struct work;
+	u64 n;				/* that the work is for */
+	void *scratch;			/* of the reduction; the work's */
+	const void **from;		/* of each rank; the work's */
+	/* protected by group->lock */
+	u32 pending;			/* results on their way */
+	u64 since;			/* ns: the last of them went out */
+	bool due;			/* the next is complete, and waits for those */
+	struct aggregator_rank *deferred;	/* gets its result last */
+};
+
+struct aggregator_group {
+	struct list_head node;		/* aggregator->lock */
+	struct peerlane_aggregator *aggregator;	/* a reference */
+	struct group_join shape;	/* of the first JOIN */
+	u64 offset;			/* in the pool */
+	u64 bytes;
+	unsigned long born;		/* jiffies */
+	void *memory;			/* of table */
+	struct aggregator_place *places;	/* window */
+	void *scratch;
+	const void **from;
+	/* protected by aggregator->lock */
+	struct aggregator_rank **ranks;	/* size */
+	u32 joined;
+	u32 live;			/* links that are not down */
+	bool told;			/* all ranks were, of the end */
+
+	spinlock_t lock;
+	/* protected by lock */
+	struct group_table table;
+	bool formed;
+	bool ended;
+	struct group_fault fault;
+	u32 left;			/* ranks */
+	u32 first_left;
+
+	struct work_struct end_work;
+	struct delayed_work grace;	/* links are ended after it */
+	struct work_struct reap;
+};
+
+struct peerlane_aggregator {
+	/* immutable after publish */
+	struct kref ref;
+	u64 id;
+	struct net *net;
+	kuid_t uid;
+	struct pid *opener;
+	char comm[PEERLANE_COMM_LEN];
+	struct link_settings settings;
+	u32 backlog;
+	u32 max_groups;
+	u32 join_timeout_ms;
+	union link_address address;
+	struct list_head node;		/* aggregators_lock */
+
+	struct mutex lock;
+	/* protected by lock */
+	struct link_listener *listener;
+	struct aggregator_pool pool;
+	struct list_head groups;
+	struct list_head strangers;	/* aggregator_rank without a group */
+	u32 group_count;		/* READ_ONCE outside */
+	u32 stranger_count;
+	u32 rank_count;			/* all; READ_ONCE outside */
+	int status;			/* READ_ONCE outside; 0: it takes ranks in */
+	u64 formed;
+	u64 failed;
+	u64 refused;
+
+	spinlock_t record_lock;
+	/* protected by record_lock */
+	struct peerlane_aggregator_record records[AGGREGATOR_RECORDS];
+	u32 first_record;
+	u32 record_count;		/* READ_ONCE outside */
+	u32 lost;
+
+	struct delayed_work tick;
+	struct mutex read_lock;		/* one reader at a time */
+	wait_queue_head_t wait;		/* records, and the end of ranks and groups */
+	atomic64_t segments;
+	atomic64_t bytes;
+};
+
+extern struct workqueue_struct *aggregator_queue;	/* life */
+extern struct workqueue_struct *aggregator_reducers;
+
+static inline struct peerlane_aggregator *aggregator_of(struct peerlane_call *call)
+{
+	return call->file->private_data;
+}
+
+/* ---- aggregator.c ---- */
+
+int aggregator_init(void);
+void aggregator_exit(void);
+struct peerlane_aggregator *
+aggregator_new(const struct peerlane_aggregator_create *args,
+	       struct peerlane_msg *msg);
+struct file *aggregator_file(struct peerlane_aggregator *aggregator);
+void aggregator_close(struct peerlane_aggregator *aggregator);
+void aggregator_put(struct peerlane_aggregator *aggregator);
+/* Ends all groups and links, and waits for that. */
+void aggregator_stop(struct peerlane_aggregator *aggregator, int status);
+void aggregator_info(struct peerlane_aggregator *aggregator,
+		     struct peerlane_aggregator_info *info);
+u32 aggregator_records(struct net *net, bool all,
+		       struct peerlane_aggregator_info *records, u32 room);
+
+/* ---- aggregator_pool.c ---- */
+
+int aggregator_pool_open(struct peerlane_aggregator *aggregator, int fd,
+			 struct peerlane_msg *msg);
+void aggregator_pool_close(struct peerlane_aggregator *aggregator);
+/* aggregator->lock held. False: there is no such part. */
+bool aggregator_pool_take(struct peerlane_aggregator *aggregator,
+			  struct aggregator_group *group);
+
+/* ---- aggregator_rank.c ---- */
+
+extern const struct link_listener_ops aggregator_listener_ops;
+/* aggregator->lock held: those that never said who they are. */
+void aggregator_kill_strangers(struct peerlane_aggregator *aggregator, bool all);
+/* It is down. */
+void aggregator_rank_free(struct aggregator_rank *rank);
+/* Its end is told by this message. */
+void aggregator_tell(struct aggregator_rank *rank,
+		     const struct group_fault *fault);
+
+/* ---- aggregator_group.c ---- */
+
+/*
+ * aggregator->lock held. 0: it is in @rank->join's group, which may have been
+ * made for it; else the cause why not is in @fault.
+ */
+int aggregator_attach(struct aggregator_rank *rank, struct group_fault *fault);
+/* It can be sent to. */
+void aggregator_joined(struct aggregator_rank *rank);
+void aggregator_detach(struct aggregator_rank *rank);
+/* Any context; group->lock not held. @teller knows, or is to blame; or NULL */
+void aggregator_fail(struct aggregator_group *group,
+		     const struct group_fault *fault,
+		     struct aggregator_rank *teller);
+void aggregator_fail_rank(struct aggregator_rank *rank, u32 cause);
+void aggregator_left(struct aggregator_rank *rank);
+/* aggregator->lock held: who is late? */
+void aggregator_look_after(struct aggregator_group *group);
+u32 aggregator_ranks(struct peerlane_aggregator *aggregator, u64 group,
+		     struct peerlane_rank_record *records, u32 room);
+
+/* ---- aggregator_place.c ---- */
+
+void aggregator_segment(struct aggregator_rank *rank,
+			const struct group_part *part);
+void aggregator_place_work(struct work_struct *work);
+/* group->lock held; the group has formed and has not ended. */
+bool aggregator_result_is_late(struct aggregator_group *group, u64 now, u64 limit,
+			       struct group_fault *fault);
+
+/* ---- aggregator_queue.c: records ---- */
+
+void aggregator_record(struct peerlane_aggregator *aggregator, u32 type,
+		       const struct aggregator_group *group, int status);
+ssize_t aggregator_read(struct file *file, char __user *to, size_t size,
+			loff_t *offset);
+__poll_t aggregator_poll(struct file *file, poll_table *table);
+
+/* ---- ioctl_aggregator.c ---- */
+
+long peerlane_aggregator_ioctl(struct file *file, unsigned int cmd,
+			       unsigned long arg);
+
+#endif /* PEERLANE_AGGREGATOR_H */
