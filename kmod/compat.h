@@ -12,6 +12,8 @@
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/workqueue.h>
+#include <net/genetlink.h>
 
 /* 6.13: symbol namespaces became strings. The argument is the bare word. */
 #ifdef HAVE_IMPORT_NS_TOKEN
@@ -104,6 +106,59 @@ static inline bool peerlane_dma_buf_revocable(struct dma_buf_attachment *attach)
 #define peerlane_assign_str(field, source)	__assign_str(field)
 #else
 #define peerlane_assign_str(field, source)	__assign_str(field, source)
+#endif
+
+/* 6.6: a dump has the same struct genl_info as a request. */
+static inline struct nlattr **peerlane_dump_attrs(struct netlink_callback *cb)
+{
+#ifdef HAVE_GENL_INFO_DUMP
+	return genl_info_dump(cb)->attrs;
+#else
+	return genl_dumpit_info(cb)->attrs;
+#endif
+}
+
+/* The work queue that is bound to no CPU. */
+static inline struct workqueue_struct *peerlane_unbound_wq(void)
+{
+#ifdef HAVE_SYSTEM_DFL_WQ
+	return system_dfl_wq;
+#else
+	return system_unbound_wq;
+#endif
+}
+
+/* 6.8: commands of io_uring have a header of their own. */
+#ifdef HAVE_IO_URING_CMD_HEADER
+#define PEERLANE_URING_CMD_H	"linux/io_uring/cmd.h"
+#else
+#define PEERLANE_URING_CMD_H	"linux/io_uring.h"
+#endif
+
+/* 6.6: the SQE's command area is found by the SQE. */
+#ifdef HAVE_IO_URING_CMD_AREA
+#define peerlane_uring_cmd_area(_cmd)	((_cmd)->cmd)
+#else
+#define peerlane_uring_cmd_area(_cmd)	((const void *)(_cmd)->sqe->cmd)
+#endif
+
+/* 6.18: the second result is for another function. */
+#ifdef HAVE_IO_URING_CMD_DONE_RES2
+#define peerlane_uring_cmd_done(cmd, ret, flags)	\
+	io_uring_cmd_done(cmd, ret, 0, flags)
+#else
+#define peerlane_uring_cmd_done(cmd, ret, flags)	\
+	io_uring_cmd_done(cmd, ret, flags)
+#endif
+
+/*
+ * Not cleared by kernels that clear each variable (CONFIG_INIT_STACK_ALL_ZERO):
+ * for what is large, on each packet's way and written before it is read.
+ */
+#if __has_attribute(__uninitialized__) && !defined(__CHECKER__)
+#define peerlane_uninitialized	__attribute__((__uninitialized__))
+#else
+#define peerlane_uninitialized
 #endif
 
 #endif /* PEERLANE_COMPAT_H */

@@ -4,6 +4,8 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
+#include "flow.h"
+#include "link.h"
 #include "peerlane.h"
 
 #define ROOM 4096
@@ -35,9 +37,15 @@ DEFINE_SHOW_ATTRIBUTE(regions);
 
 static int counts_show(struct seq_file *seq, void *unused)
 {
-	seq_printf(seq, "devices %u\nregions %u\ncharged %llu\n",
+	struct peerlane_link_counts links;
+
+	peerlane_link_counts(&links);
+	seq_printf(seq, "devices %u\nregions %u\ncharged %llu\nflows %u\n",
 		   peerlane_device_records(NULL, 0),
-		   peerlane_region_records(NULL, 0), peerlane_charged());
+		   peerlane_region_records(NULL, 0), peerlane_charged(),
+		   flow_all_flows());
+	seq_printf(seq, "links %u\nlanes %u\nkeys %u\npooled %u\n",
+		   links.links, links.lanes, links.keys, links.pooled);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(counts);

@@ -28,6 +28,13 @@ static u32 pool_caps(const struct peerlane_region *region)
 	       PEERLANE_CAP_DIRECT_IO | PEERLANE_CAP_REVOKE;
 }
 
+static void pool_memory(struct peerlane_region *region,
+			struct peerlane_memory *memory)
+{
+	memory->owner = region;
+	memory->writable = true;
+}
+
 static void pool_unpublish(struct peerlane_region *region)
 {
 	peerlane_map_zap(region);
@@ -61,6 +68,7 @@ const struct peerlane_region_kind peerlane_kind_pool = {
 	.caps		= pool_caps,
 	.mmap		= peerlane_map_vma,
 	.export		= peerlane_dmabuf_export,
+	.memory		= pool_memory,
 	.unpublish	= pool_unpublish,
 	.pinned		= pool_pinned,
 	.release	= pool_release,

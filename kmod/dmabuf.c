@@ -62,36 +62,6 @@ static void trace(const struct export *export, const char *action,
 
 /* ---- attaching ---- */
 
-static struct pci_dev *pci_function_of(struct device *dev)
-{
-	for (; dev; dev = dev->parent)
-		if (dev_is_pci(dev))
-			return to_pci_dev(dev);
-	return NULL;
-}
-
-static int check_path(const struct export *export,
-		      struct dma_buf_attachment *attach)
-{
-	struct pci_dev *target = export->region->dev->pdev;
-	struct pci_dev *initiator = pci_function_of(attach->dev);
-	struct peerlane_verdict verdict;
-	int ret;
-
-	if (!initiator)
-		return peerlane_refuse(NULL, -EOPNOTSUPP,
-				       "importer %s is no PCI function: how it reaches region %llu is unknown",
-				       dev_name(attach->dev), export->region->id);
-	if (target) {
-		ret = peerlane_preflight(target, export->phys, initiator,
-					 &verdict, NULL);
-		if (ret)
-			return ret;
-	}
-	return peerlane_dma_reach(attach->dev, export->phys, export->length,
-				  NULL);
-}
-
 static int check_importer(const struct export *export,
 			  struct dma_buf_attachment *attach)
 {
@@ -109,7 +79,8 @@ static int check_importer(const struct export *export,
 		return peerlane_refuse(NULL, -EOPNOTSUPP,
 				       "importer %s does not say that it lets go when told to, and this export of region %llu wants that",
 				       dev_name(attach->dev), id);
-	return check_path(export, attach);
+	return peerlane_preflight_dma(export->region->dev, export->phys,
+				      export->length, attach->dev, NULL);
 }
 
 static int export_attach(struct dma_buf *dmabuf,
@@ -288,6 +259,15 @@ static const struct dma_buf_ops export_ops = {
 bool peerlane_dmabuf_is_ours(const struct dma_buf *dmabuf)
 {
 	return dmabuf->ops == &export_ops;
+}
+
+struct peerlane_region *peerlane_dmabuf_behind(const struct dma_buf *dmabuf,
+					       u64 *offset)
+{
+	const struct export *export = dmabuf->priv;
+
+	*offset = export->offset;
+	return export->region;
 }
 
 static struct export *export_new(struct peerlane_region *region, u64 offset,

@@ -37,6 +37,15 @@ static u32 host_caps(const struct peerlane_region *region)
 	       PEERLANE_CAP_REVOKE;
 }
 
+static void host_memory(struct peerlane_region *region,
+			struct peerlane_memory *memory)
+{
+	const struct host *host = region->priv;
+
+	memory->pages = &host->table.sgt;
+	memory->writable = host->writable;
+}
+
 /* Our own pins are no foreign hands; DMA is in region->attachments. */
 static unsigned int host_pinned(struct peerlane_region *region)
 {
@@ -198,6 +207,7 @@ static void host_release(struct peerlane_region *region)
 static const struct peerlane_region_kind host_region_kind = {
 	.kind		= host_kind,
 	.caps		= host_caps,
+	.memory		= host_memory,
 	.pinned		= host_pinned,
 	.release	= host_release,
 };

@@ -110,6 +110,21 @@ static struct dma_buf *import_export(struct peerlane_region *region, u64 offset,
 	return import->dmabuf;
 }
 
+static void import_memory(struct peerlane_region *region,
+			  struct peerlane_memory *memory)
+{
+	const struct import *import = region->priv;
+	struct dma_buf *dmabuf = import->dmabuf;
+
+	/* Ours needs no attachment, and can be reached without a device's DMA. */
+	if (peerlane_dmabuf_is_ours(dmabuf))
+		memory->owner = peerlane_dmabuf_behind(dmabuf, &memory->offset);
+	else
+		memory->dmabuf = dmabuf;
+	memory->offset += import->offset;
+	memory->writable = dmabuf->file->f_mode & FMODE_WRITE;
+}
+
 /* DMA mappings are counted in region->attachments. */
 static unsigned int import_pinned(struct peerlane_region *region)
 {
@@ -132,6 +147,7 @@ static const struct peerlane_region_kind import_region_kind = {
 	.caps		= import_caps,
 	.mmap		= import_mmap,
 	.export		= import_export,
+	.memory		= import_memory,
 	.pinned		= import_pinned,
 	.release	= import_release,
 };

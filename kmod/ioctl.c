@@ -94,7 +94,8 @@ static int check_hdr(struct peerlane_call *call,
 	return 0;
 }
 
-static long run(struct peerlane_call *call, const struct peerlane_command *command)
+long peerlane_run(struct peerlane_call *call,
+		  const struct peerlane_command *command)
 {
 	int ret = read_args(call, command);
 
@@ -126,7 +127,7 @@ long peerlane_dispatch(struct file *file, unsigned int cmd, unsigned long arg,
 		return -ENOMEM;
 	call->file = file;
 	call->user = (void __user *)arg;
-	ret = run(call, &commands[index]);
+	ret = peerlane_run(call, &commands[index]);
 	kfree(call);
 	return ret;
 }

@@ -15,6 +15,20 @@ union peerlane_args {
 	struct peerlane_import_dmabuf import;
 	struct peerlane_pin_host host;
 	struct peerlane_preflight preflight;
+	struct peerlane_endpoint_create endpoint_create;
+	struct peerlane_endpoint_address endpoint_address;
+	struct peerlane_endpoint_accept endpoint_accept;
+	struct peerlane_endpoint_bind endpoint_bind;
+	struct peerlane_endpoint_expose endpoint_expose;
+	struct peerlane_endpoint_withdraw endpoint_withdraw;
+	struct peerlane_endpoint_submit endpoint_submit;
+	struct peerlane_endpoint_disconnect endpoint_disconnect;
+	struct peerlane_group_create group_create;
+	struct peerlane_group_join group_join;
+	struct peerlane_group_submit group_submit;
+	struct peerlane_group_leave group_leave;
+	struct peerlane_aggregator_create aggregator_create;
+	struct peerlane_aggregator_ranks aggregator_ranks;
 };
 
 struct peerlane_call {
@@ -22,6 +36,7 @@ struct peerlane_call {
 	void __user *user;
 	u32 user_size;
 	bool say;			/* the text goes out also on success */
+	bool nowait;			/* -EAGAIN, if it would have to sleep */
 	union peerlane_args args;
 	struct peerlane_msg msg;
 };
@@ -57,5 +72,36 @@ int peerlane_install(struct peerlane_call *call, u32 size, __s32 *out_fd,
 long peerlane_dispatch(struct file *file, unsigned int cmd, unsigned long arg,
 		       const struct peerlane_command *commands,
 		       unsigned int count, unsigned int base);
+
+/* The same for one that is known; @call has its file, its argument and nowait. */
+long peerlane_run(struct peerlane_call *call,
+		  const struct peerlane_command *command);
+
+typedef u32 (*peerlane_records_fn)(void *records, u32 room);
+
+/*
+ * A call that takes struct peerlane_list: all records that @get knows, or one.
+ * @size: of a record now; @min_size: in the first release, for ever.
+ */
+int peerlane_list(struct peerlane_call *call, peerlane_records_fn get, u32 size,
+		  u32 min_size);
+int peerlane_list_one(struct peerlane_call *call, const void *record, u32 size,
+		      u32 min_size);
+
+/* @records: as many as there was @room for, of @count, to what was asked for. */
+int peerlane_list_answer(struct peerlane_call *call, const void *records,
+			 u32 room, u32 count, u32 size, u32 min_size);
+
+/* ---- ioctl_endpoint.c: calls on control ---- */
+
+int peerlane_endpoint_create(struct peerlane_call *call);
+int peerlane_endpoint_list(struct peerlane_call *call);
+
+/* ---- ioctl_group.c, ioctl_aggregator.c: calls on control ---- */
+
+int peerlane_group_create(struct peerlane_call *call);
+int peerlane_group_list(struct peerlane_call *call);
+int peerlane_aggregator_create(struct peerlane_call *call);
+int peerlane_aggregator_list(struct peerlane_call *call);
 
 #endif /* PEERLANE_IOCTL_H */

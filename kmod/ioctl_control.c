@@ -5,8 +5,6 @@
 #include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/pci.h>
-#include <linux/slab.h>
-#include <linux/uaccess.h>
 
 #include "ioctl.h"
 
@@ -29,8 +27,6 @@ static int install_region(struct peerlane_call *call, u32 size, __s32 *out_fd,
 	return ret;
 }
 
-typedef u32 (*records_fn)(void *records, u32 room);
-
 static u32 device_records(void *records, u32 room)
 {
 	return peerlane_device_records(records, room);
@@ -41,83 +37,15 @@ static u32 region_records(void *records, u32 room)
 	return peerlane_region_records(records, room);
 }
 
-static int copy_records(const struct peerlane_list *args, const void *records,
-			u32 count, u32 size)
-{
-	char __user *to = u64_to_user_ptr(args->array_ptr);
-	u32 i, part = min(size, args->record_size);
-
-	for (i = 0; i < count; i++, to += args->record_size) {
-		if (copy_to_user(to, records + (size_t)i * size, part))
-			return -EFAULT;
-		if (clear_user(to + part, args->record_size - part))
-			return -EFAULT;
-	}
-	return 0;
-}
-
-/*
- * The room is for what there is now, not for what the caller has: he may say 4
- * billion. Taken again if by then there was more, and he has room for it.
- */
-static void *snapshot(u32 limit, records_fn get, u32 size, u32 *room, u32 *count)
-{
-	void *records = NULL;
-
-	*count = get(NULL, 0);
-	do {
-		kvfree(records);
-		*room = min(limit, *count + *count / 8 + 16);
-		records = kvmalloc_array(max(*room, 1U), size,
-					 GFP_KERNEL_ACCOUNT);
-		if (!records)
-			return NULL;
-		*count = get(records, *room);
-	} while (*count > *room && *room < limit);
-	return records;
-}
-
-/* @min_size: of the first release's record, for ever. */
-static int list(struct peerlane_call *call, records_fn get, u32 size, u32 min_size)
-{
-	struct peerlane_list *args = &call->args.list;
-	u32 room, count;
-	void *records;
-	int ret = 0;
-
-	if (args->record_size < min_size || args->record_size > PAGE_SIZE)
-		return peerlane_refuse(&call->msg, -EINVAL,
-				       "record_size %u, the first release has %u",
-				       args->record_size, min_size);
-	records = snapshot(args->count, get, size, &room, &count);
-	if (!records)
-		return -ENOMEM;
-	if (count > room)
-		ret = -EMSGSIZE;
-	else
-		ret = copy_records(args, records, count, size);
-	kvfree(records);
-	if (ret == -EFAULT)
-		return peerlane_refuse(&call->msg, ret,
-				       "array_ptr cannot be written");
-	args->count = count;
-	if (peerlane_respond(call, sizeof(*args)))
-		return -EFAULT;
-	if (ret)
-		return peerlane_refuse(&call->msg, ret,
-				       "there are %u records", count);
-	return 0;
-}
-
 static int device_list(struct peerlane_call *call)
 {
-	return list(call, device_records, sizeof(struct peerlane_device_record),
+	return peerlane_list(call, device_records, sizeof(struct peerlane_device_record),
 		    offsetofend(struct peerlane_device_record, reserved));
 }
 
 static int region_list(struct peerlane_call *call)
 {
-	return list(call, region_records, sizeof(struct peerlane_region_record),
+	return peerlane_list(call, region_records, sizeof(struct peerlane_region_record),
 		    offsetofend(struct peerlane_region_record, device));
 }
 
@@ -245,6 +173,18 @@ static const struct peerlane_command control_commands[] = {
 		PEERLANE_PIN_READ_ONLY, pin_host),
 	COMMAND(PEERLANE_IOC_PREFLIGHT, peerlane_preflight, reserved2,
 		PEERLANE_PREFLIGHT_BIND, preflight),
+	COMMAND(PEERLANE_IOC_ENDPOINT_CREATE, peerlane_endpoint_create,
+		reserved2, 0, peerlane_endpoint_create),
+	COMMAND(PEERLANE_IOC_ENDPOINT_LIST, peerlane_list, record_size, 0,
+		peerlane_endpoint_list),
+	COMMAND(PEERLANE_IOC_GROUP_CREATE, peerlane_group_create, reserved2, 0,
+		peerlane_group_create),
+	COMMAND(PEERLANE_IOC_AGGREGATOR_CREATE, peerlane_aggregator_create,
+		out_id, 0, peerlane_aggregator_create),
+	COMMAND(PEERLANE_IOC_GROUP_LIST, peerlane_list, record_size, 0,
+		peerlane_group_list),
+	COMMAND(PEERLANE_IOC_AGGREGATOR_LIST, peerlane_list, record_size, 0,
+		peerlane_aggregator_list),
 };
 #undef BASE
 

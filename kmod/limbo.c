@@ -45,6 +45,11 @@ void peerlane_limbo_begin(struct peerlane_region *region)
 	queue_delayed_work(queue, &region->limbo, 0);
 }
 
+void peerlane_limbo_queue(struct work_struct *work)
+{
+	queue_work(queue, work);
+}
+
 static unsigned int in_foreign_hands(struct peerlane_region *region)
 {
 	return region->kind->pinned(region) +

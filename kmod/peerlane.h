@@ -5,13 +5,14 @@
  * Lifetime of a region
  * --------------------
  * ->users counts who can reach the memory: the file (which every VMA of it
- * holds) and each exported dma-buf. ->ref counts who has the struct: ->users as
+ * holds), each exported dma-buf and each map of a link. ->ref counts who has the struct: ->users as
  * a whole, each snapshot walker, and limbo.
  *
  * Memory leaves a region once, through limbo (limbo.c), which begins when
  * ->users falls to zero or the region is revoked, whichever is first:
- *   1. unpublish: state is no longer ACTIVE (so no fault, mmap, export or attach
- *      begins), CPU mappings are zapped, importers are told;
+ *   1. unpublish: state is no longer ACTIVE (so no fault, mmap, export, attach
+ *      or map of a link begins), CPU mappings are zapped, importers and links
+ *      are told;
  *   2. wait: synchronize_rcu() lets every GUP-fast that read a PTE before the
  *      zap take its reference; then poll until no reference, no DMA mapping and
  *      no DMA in flight is left;
@@ -29,6 +30,11 @@
  *   region->lock -> exports_lock -> dma_resv, under which nothing of ours
  *   is taken. Revocation takes exports_lock without region->lock.
  *   regions_lock -> region->lock (trylock for read), for snapshots
+ *   region->lock -> watches.lock: leaf
+ *   maps_lock (link_map.c): leaf
+ * "A callback of a region_watch runs" counts as a lock of its own, outside of
+ * all above: who waits for its end holds none that a callback takes. A region
+ * may be revoked by the callback of another, never the other way round.
  * No lock of ours is held across copy_{from,to}_user, which may fault into
  * mmap_lock, nor across calls into another driver except dma_resv, which
  * dma-buf requires.
@@ -84,12 +90,22 @@ void peerlane_say(struct peerlane_msg *msg, const char *fmt, ...);
 
 /* ---- charge.c: what one user holds ---- */
 
-/* @dev NULL counts regions, else bytes on that device. @limit 0: none. */
+/* Bytes on @dev. @limit 0: none. */
 int peerlane_charge(const struct peerlane_device *dev, kuid_t uid, u64 amount,
 		    u64 limit, struct peerlane_msg *msg);
 void peerlane_uncharge(const struct peerlane_device *dev, kuid_t uid,
 		       u64 amount);
-/* Regions and bytes in one sum: for tests, which want it back. */
+/* Of what is the same for all devices. */
+struct peerlane_countable {
+	const char *nouns;
+	const char *parameter;		/* that has the limit */
+};
+
+int peerlane_count(const struct peerlane_countable *what, kuid_t uid, u64 amount,
+		   u64 limit, struct peerlane_msg *msg);
+void peerlane_uncount(const struct peerlane_countable *what, kuid_t uid,
+		      u64 amount);
+/* All of it in one sum: for tests, which want it back. */
 u64 peerlane_charged(void);
 
 /* ---- device.c: memory devices ---- */
@@ -221,6 +237,15 @@ int peerlane_pages_supported(struct peerlane_msg *msg);
 
 /* ---- region.c ---- */
 
+/* Where a region's bytes are, for links: one of the three pointers is set. */
+struct peerlane_memory {
+	struct peerlane_region *owner;	/* of device memory, perhaps another one */
+	const struct sg_table *pages;	/* pinned */
+	struct dma_buf *dmabuf;		/* of another driver */
+	u64 offset;			/* of the first byte in it */
+	bool writable;
+};
+
 /* What differs between kinds. All may sleep. */
 struct peerlane_region_kind {
 	u32 (*kind)(const struct peerlane_region *region);
@@ -235,12 +260,25 @@ struct peerlane_region_kind {
 	struct dma_buf *(*export)(struct peerlane_region *region, u64 offset,
 				  u64 length, u32 flags,
 				  struct peerlane_msg *msg);
+	/* Between peerlane_region_begin_dma() and _end_dma() */
+	void (*memory)(struct peerlane_region *region,
+		       struct peerlane_memory *memory);
 	/* Step 1 of the end, after the state changed; NULL: nothing to do */
 	void (*unpublish)(struct peerlane_region *region);
 	/* Step 2: units (or pages) still in foreign hands */
 	unsigned int (*pinned)(struct peerlane_region *region);
 	/* Step 3: give the memory back */
 	void (*release)(struct peerlane_region *region);
+};
+
+/* Of one region; see region_watch.c. */
+struct peerlane_watches {
+	spinlock_t lock;
+	/* protected by lock */
+	struct list_head list;
+	struct region_watch *running;	/* its callback is */
+	struct task_struct *runner;
+	wait_queue_head_t wait;		/* running has changed */
 };
 
 struct peerlane_mapper {
@@ -275,7 +313,8 @@ struct peerlane_region {
 	struct mutex exports_lock;
 	struct list_head exports;	/* exports_lock */
 	atomic_t nr_exports;
-	atomic_t attachments;		/* DMA mappings held by importers */
+	atomic_t attachments;		/* DMA mappings: importers', links' */
+	struct peerlane_watches watches;
 	atomic_t mappings;		/* VMAs */
 
 	spinlock_t mappers_lock;
@@ -307,6 +346,13 @@ int peerlane_region_usable(const struct peerlane_region *region,
 			   struct peerlane_msg *msg);
 int peerlane_region_revoke(struct peerlane_region *region,
 			   struct peerlane_msg *msg);
+/*
+ * A DMA mapping, for which limbo waits; what peerlane_region_usable() says. The
+ * last thing that a mapping does is to end, as the memory may go then.
+ */
+int peerlane_region_begin_dma(struct peerlane_region *region,
+			      struct peerlane_msg *msg);
+void peerlane_region_end_dma(struct peerlane_region *region);
 
 static inline void peerlane_region_get_user(struct peerlane_region *region)
 {
@@ -333,6 +379,35 @@ void peerlane_region_mappers(struct peerlane_region *region, char *text,
 void peerlane_region_kill_mappers(struct peerlane_region *region);
 void peerlane_region_note_mapper(struct peerlane_region *region);
 
+/* ---- region_watch.c: who wants to know that a region is revoked ---- */
+
+/*
+ * @revoked is called once, in step 1 of a revocation, holds no lock and may
+ * sleep: when it returns no new use of the memory begins. A watcher is a user
+ * of the region, so a region that ends with its last user has none.
+ */
+struct region_watch {
+	void (*revoked)(struct region_watch *watch);
+	struct list_head node;		/* watches.lock; empty: off the list */
+};
+
+/* -ENODEV, -ENODATA with a text: as peerlane_region_usable(). */
+int peerlane_region_watch(struct peerlane_region *region,
+			  struct region_watch *watch, struct peerlane_msg *msg);
+/*
+ * After it the callback neither runs nor will: no lock that it takes may be
+ * held. A callback may end its own watch, and does not wait then, but no other:
+ * two that wait for each other would for ever. May sleep.
+ */
+void peerlane_region_unwatch(struct peerlane_region *region,
+			     struct region_watch *watch);
+/* Does not wait. False: the callback runs, has run, or there is no watch. */
+bool peerlane_region_unwatch_try(struct peerlane_region *region,
+				 struct region_watch *watch);
+/* Call them all. State is not ACTIVE any more. */
+void peerlane_region_tell_watches(struct peerlane_region *region);
+void peerlane_region_init_watches(struct peerlane_region *region);
+
 /* ---- device_region.c: regions of device memory ---- */
 
 extern const struct peerlane_region_kind peerlane_kind_pool;
@@ -346,6 +421,8 @@ int peerlane_limbo_init(void);
 void peerlane_limbo_exit(void);
 /* Begin steps 2 and 3. State is not ACTIVE any more; called once. */
 void peerlane_limbo_begin(struct peerlane_region *region);
+/* Other work that the module's exit has to wait for. */
+void peerlane_limbo_queue(struct work_struct *work);
 void peerlane_limbo_work(struct work_struct *work);
 
 /* ---- map.c: CPU mappings of device memory ---- */
@@ -386,6 +463,9 @@ void peerlane_dmabuf_revoke(struct peerlane_region *region);
 /* Exports that importers' engines may still access. May sleep. */
 unsigned int peerlane_dmabuf_in_flight(struct peerlane_region *region);
 bool peerlane_dmabuf_is_ours(const struct dma_buf *dmabuf);
+/* The region of one that is, and where in it; there as long as @dmabuf is. */
+struct peerlane_region *peerlane_dmabuf_behind(const struct dma_buf *dmabuf,
+					       u64 *offset);
 
 /* ---- import.c, host.c: regions made by control ---- */
 
@@ -413,6 +493,12 @@ int peerlane_preflight(struct pci_dev *target, phys_addr_t memory,
 /* Can @dev address this range? 0, or -EREMOTEIO and why not. */
 int peerlane_dma_reach(struct device *dev, phys_addr_t phys, u64 size,
 		       struct peerlane_msg *msg);
+/* Both questions for the driver of @dev, which is about to map the range. */
+int peerlane_preflight_dma(const struct peerlane_device *target,
+			   phys_addr_t phys, u64 size, struct device *dev,
+			   struct peerlane_msg *msg);
+/* That @dev is, or is a part of; NULL: none. No reference is taken. */
+struct pci_dev *peerlane_pci_function_of(struct device *dev);
 /* @text "dddd:bb:dd.f" or "bb:dd.f"; returns a reference, or ERR_PTR */
 struct pci_dev *peerlane_pci_find(const char *text, struct peerlane_msg *msg);
 

@@ -268,6 +268,36 @@ int peerlane_preflight(struct pci_dev *target, phys_addr_t memory,
 	return decide(target, initiator, verdict, msg);
 }
 
+struct pci_dev *peerlane_pci_function_of(struct device *dev)
+{
+	for (; dev; dev = dev->parent)
+		if (dev_is_pci(dev))
+			return to_pci_dev(dev);
+	return NULL;
+}
+
+int peerlane_preflight_dma(const struct peerlane_device *target,
+			   phys_addr_t phys, u64 size, struct device *dev,
+			   struct peerlane_msg *msg)
+{
+	struct pci_dev *initiator = peerlane_pci_function_of(dev);
+	struct peerlane_verdict verdict;
+	int ret;
+
+	if (!initiator)
+		return peerlane_refuse(msg, -EOPNOTSUPP,
+				       "%s is no PCI function: how it reaches memory of %s is unknown",
+				       dev_name(dev),
+				       peerlane_device_name(target));
+	if (target->pdev) {
+		ret = peerlane_preflight(target->pdev, phys, initiator, &verdict,
+					 msg);
+		if (ret)
+			return ret;
+	}
+	return peerlane_dma_reach(dev, phys, size, msg);
+}
+
 struct pci_dev *peerlane_pci_find(const char *text, struct peerlane_msg *msg)
 {
 	struct peerlane_pci_address address;

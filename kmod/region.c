@@ -24,6 +24,11 @@ static struct vfsmount *mount;
 static int mount_count;
 static atomic64_t last_id;
 
+static const struct peerlane_countable regions = {
+	.nouns		= "regions",
+	.parameter	= "user_regions",
+};
+
 static int init_fs_context(struct fs_context *fc)
 {
 	return init_pseudo(fc, PEERLANE_FS_MAGIC) ? 0 : -ENOMEM;
@@ -58,6 +63,7 @@ static void region_init(struct peerlane_region *region)
 	INIT_LIST_HEAD(&region->dev_node);
 	mutex_init(&region->exports_lock);
 	INIT_LIST_HEAD(&region->exports);
+	peerlane_region_init_watches(region);
 	spin_lock_init(&region->mappers_lock);
 	init_waitqueue_head(&region->wait);
 	init_completion(&region->unpublished);
@@ -77,8 +83,8 @@ struct peerlane_region *peerlane_region_new(const struct peerlane_region_kind *k
 
 	if (dev && !peerlane_device_get_owner(dev))
 		return ERR_PTR(-ENODEV);
-	ret = peerlane_charge(NULL, current_euid(), 1, READ_ONCE(user_regions),
-			      msg);
+	ret = peerlane_count(&regions, current_euid(), 1,
+			     READ_ONCE(user_regions), msg);
 	if (ret)
 		goto err_owner;
 	region = kzalloc(sizeof(*region), GFP_KERNEL_ACCOUNT);
@@ -109,7 +115,7 @@ err_unpin:
 err_free:
 	kfree(region);
 err_uncharge:
-	peerlane_uncharge(NULL, current_euid(), 1);
+	peerlane_uncount(&regions, current_euid(), 1);
 err_owner:
 	if (dev)
 		module_put(dev->owner);
@@ -124,7 +130,7 @@ static void region_free(struct kref *ref)
 	region = container_of(ref, struct peerlane_region, ref);
 	dev = region->dev;
 	peerlane_region_unpublish(region);
-	peerlane_uncharge(NULL, region->uid, 1);
+	peerlane_uncount(&regions, region->uid, 1);
 	put_pid(region->opener);
 	iput(region->inode);
 	simple_release_fs(&mount, &mount_count);
@@ -151,7 +157,8 @@ void peerlane_region_put_user(struct peerlane_region *region)
 	if (!refcount_dec_and_test(&region->users))
 		return;
 
-	/* Nobody can reach the memory: no file, so no VMA, and no dma-buf. */
+	/* Nobody can reach the memory: no file, so no VMA, no dma-buf, no link. */
+	WARN_ON_ONCE(!list_empty(&region->watches.list));
 	down_write(&region->lock);
 	if (region->state == PEERLANE_STATE_ACTIVE) {
 		begin = true;
@@ -198,6 +205,27 @@ int peerlane_region_usable(const struct peerlane_region *region,
 			       region->id);
 }
 
+/* The count first: limbo looks at it after the state has changed. */
+int peerlane_region_begin_dma(struct peerlane_region *region,
+			      struct peerlane_msg *msg)
+{
+	int ret;
+
+	atomic_inc(&region->attachments);
+	down_read(&region->lock);
+	ret = peerlane_region_usable(region, msg);
+	up_read(&region->lock);
+	if (ret)
+		atomic_dec(&region->attachments);
+	return ret;
+}
+
+void peerlane_region_end_dma(struct peerlane_region *region)
+{
+	/* All of it has happened when limbo sees this. */
+	(void)atomic_dec_return_release(&region->attachments);
+}
+
 int peerlane_region_revoke(struct peerlane_region *region,
 			   struct peerlane_msg *msg)
 {
@@ -218,6 +246,7 @@ int peerlane_region_revoke(struct peerlane_region *region,
 	 */
 	if (region->kind->unpublish)
 		region->kind->unpublish(region);
+	peerlane_region_tell_watches(region);
 	complete_all(&region->unpublished);
 	wake_up_poll(&region->wait, EPOLLHUP | EPOLLERR);
 	peerlane_limbo_begin(region);
