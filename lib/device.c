@@ -10,10 +10,8 @@ static void from_record(struct peerlane_device_info *info,
 			const struct peerlane_device_record *record)
 {
 	memset(info, 0, sizeof(*info));
-	memcpy(info->name, record->name, sizeof(info->name));
-	info->name[sizeof(info->name) - 1] = '\0';
-	memcpy(info->pci, record->pci, sizeof(info->pci));
-	info->pci[sizeof(info->pci) - 1] = '\0';
+	pl_text_copy(info->name, record->name, sizeof(info->name));
+	pl_text_copy(info->pci, record->pci, sizeof(info->pci));
 	info->bytes_total = record->bytes_total;
 	info->bytes_free = record->bytes_free;
 	info->bytes_limbo = record->bytes_limbo;
@@ -26,32 +24,27 @@ static void from_record(struct peerlane_device_info *info,
 	info->bar = record->bar;
 }
 
+static void convert(void *info, const void *record)
+{
+	from_record(info, record);
+}
+
 static int list(struct peerlane_device_info **infos, size_t *count)
 {
-	struct peerlane_device_info *out = NULL;
-	struct peerlane_device_record *records;
-	void *array;
-	size_t n, i;
+	static const struct pl_list devices = {
+		.request = PEERLANE_IOC_DEVICE_LIST,
+		.record_size = sizeof(struct peerlane_device_record),
+		.info_size = sizeof(struct peerlane_device_info),
+		.what = "list of devices",
+		.convert = convert,
+	};
+	void *out;
 	int ret;
 
-	ret = pl_list(PEERLANE_IOC_DEVICE_LIST, sizeof(*records),
-		      "list of devices", &array, &n);
-	if (ret)
-		return ret;
-	records = array;
-	if (n) {
-		out = calloc(n, sizeof(*out));
-		if (!out) {
-			free(records);
-			return pl_fail(ENOMEM, "list of devices");
-		}
-	}
-	for (i = 0; i < n; i++)
-		from_record(&out[i], &records[i]);
-	free(records);
-	*infos = out;
-	*count = n;
-	return 0;
+	ret = pl_list(&devices, &out, count);
+	if (!ret)
+		*infos = out;
+	return ret;
 }
 
 int peerlane_device_list(struct peerlane_device_info **infos, size_t *count)

@@ -42,6 +42,18 @@ int pl_open_control(void)
 	return pl_fail(errno, PL_CONTROL);
 }
 
+static int PL_PRINTF(3, 4) fail_with(int err, const char *msg, const char *fmt,
+				     ...)
+{
+	va_list ap;
+	int ret;
+
+	va_start(ap, fmt);
+	ret = pl_fail_msg(err, msg, fmt, ap);
+	va_end(ap);
+	return ret;
+}
+
 /*
  * Fill the header of @arg, call, and on failure make a text of what was tried
  * (@fmt) and the kernel's reason. @msg: PEERLANE_MSG_MAX bytes that get what
@@ -73,6 +85,29 @@ int pl_ioctl(int fd, unsigned int request, void *arg, size_t size, char *msg,
 	return ret;
 }
 
+/*
+ * The same for calls that may wait for long, where a signal is an answer. Short,
+ * as each piece of work passes here.
+ */
+int pl_ioctl_once(int fd, unsigned int request, void *arg, size_t size,
+		  const char *what)
+{
+	char msg[PEERLANE_MSG_MAX];
+	struct peerlane_hdr *hdr = arg;
+	int ret;
+
+	msg[0] = '\0';
+	hdr->size = (uint32_t)size;
+	hdr->msg_ptr = (uintptr_t)msg;
+	hdr->msg_len = sizeof(msg);
+	ret = ioctl(fd, request, arg);
+	hdr->msg_ptr = 0;
+	if (ret >= 0)
+		return 0;
+	msg[sizeof(msg) - 1] = '\0';
+	return fail_with(errno, msg, "%s", what);
+}
+
 /* Room for what the kernel says it needs, and for some that come meanwhile */
 static uint32_t more_room(uint32_t had, uint32_t needed)
 {
@@ -82,9 +117,9 @@ static uint32_t more_room(uint32_t had, uint32_t needed)
 	return want > LIST_MOST ? LIST_MOST : (uint32_t)want;
 }
 
-/* Read a whole array of records; @array is freed by the caller. */
-int pl_list(unsigned int request, size_t record_size, const char *what,
-	    void **array, size_t *count)
+/* A whole array of records; @array is freed by the caller. */
+static int read_records(unsigned int request, size_t record_size,
+			const char *what, void **array, size_t *count)
 {
 	uint32_t room = LIST_FIRST;
 	int ret = -EMSGSIZE, fd, i;
@@ -125,4 +160,48 @@ int pl_list(unsigned int request, size_t record_size, const char *what,
 	pl_clear(); /* of an EMSGSIZE on the way */
 	*array = records;
 	return 0;
+}
+
+int pl_list(const struct pl_list *list, void **infos, size_t *count)
+{
+	char *records, *out = NULL;
+	void *array;
+	size_t n, i;
+	int ret;
+
+	ret = read_records(list->request, list->record_size, list->what,
+			   &array, &n);
+	if (ret)
+		return ret;
+	records = array;
+	if (n) {
+		out = calloc(n, list->info_size);
+		if (!out) {
+			free(records);
+			return pl_fail(ENOMEM, "%s", list->what);
+		}
+	}
+	for (i = 0; i < n; i++)
+		list->convert(out + i * list->info_size,
+			      records + i * list->record_size);
+	free(records);
+	*infos = out;
+	*count = n;
+	return 0;
+}
+
+int pl_info(int fd, unsigned int request, void *record, uint32_t record_size)
+{
+	struct peerlane_list arg = { 0 };
+	int ret;
+
+	memset(record, 0, record_size);
+	arg.array_ptr = (uintptr_t)record;
+	arg.count = 1;
+	arg.record_size = record_size;
+	ret = pl_ioctl(fd, request, &arg, sizeof(arg), NULL, "fd %d", fd);
+	if (!ret && arg.count != 1)
+		ret = pl_fail_text(EPROTO, "fd %d: the kernel says %u records in room for 1",
+				   fd, arg.count);
+	return ret;
 }

@@ -15,6 +15,7 @@
 #include <uapi/peerlane.h>
 
 #include <stdarg.h>
+#include <string.h>
 
 #define PL_CONTROL	"/dev/peerlane/control"
 #define PL_DEV_DIR	"/dev/peerlane"
@@ -68,12 +69,62 @@ const char *pl_errno_name(int err);
 void pl_text_keep(char copy[PL_TEXT_MAX]);
 void pl_text_put(const char copy[PL_TEXT_MAX]);
 
+/**
+ * struct pl_growth - how an array grows
+ * @first: its first room, elements
+ * @most: never more than so many
+ */
+struct pl_growth {
+	size_t first, most;
+};
+
+/* grow.c */
+/*
+ * Room for one more than @count elements of @size bytes. Returns the array,
+ * which may have moved; or NULL, and @list is as it was.
+ */
+void *pl_grow(void *list, size_t count, size_t *room, size_t size,
+	      struct pl_growth growth);
+
+/* memcpy() of a text field that ends in NUL whatever came */
+static inline void pl_text_copy(char *to, const char *from, size_t size)
+{
+	memcpy(to, from, size);
+	to[size - 1] = '\0';
+}
+
+/* options.c */
+/*
+ * Options of a program that was compiled with another version of the header:
+ * @size bytes, of which @least have to be there, to @own_size. @what has an
+ * article.
+ */
+int pl_options(void *own, size_t own_size, const void *options, size_t size,
+	       size_t least, const char *what);
+/* @text, which may be NULL, and its NUL; @part of @what is what it is */
+int pl_options_text(char *to, size_t room, const char *text, const char *part,
+		    const char *what);
+bool pl_is_zero(const uint8_t *bytes, size_t size);
+
 /* ioctl.c */
 int pl_open_control(void);
 int pl_ioctl(int fd, unsigned int request, void *arg, size_t size, char *msg,
 	     const char *fmt, ...) PL_PRINTF(6, 7);
-int pl_list(unsigned int request, size_t record_size, const char *what,
-	    void **array, size_t *count);
+/* An array of the kernel's records, and what the library makes of one */
+struct pl_list {
+	unsigned int request;
+	size_t record_size;
+	size_t info_size;
+	const char *what;	/* was tried, as text */
+	void (*convert)(void *info, const void *record);
+};
+/* @infos is freed by the caller; NULL if there are none */
+int pl_list(const struct pl_list *list, void **infos, size_t *count);
+/* The one record of an INFO call, as *_INFO of uapi give it. */
+int pl_info(int fd, unsigned int request, void *record, uint32_t record_size);
+/* Without trying again after a signal; @what was tried, as text */
+int pl_ioctl_once(int fd, unsigned int request, void *arg, size_t size,
+		  const char *what);
 void pl_close(int fd);
 
 /* pci.c */

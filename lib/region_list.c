@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /* All regions of this node and who holds them. */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "private.h"
-
-/* memcpy() of a text field that ends in NUL whatever came */
-static void text_copy(char *to, const char *from, size_t size)
-{
-	memcpy(to, from, size);
-	to[size - 1] = '\0';
-}
 
 static void from_record(struct peerlane_region_info *info,
 			const struct peerlane_region_record *record)
@@ -31,37 +22,32 @@ static void from_record(struct peerlane_region_info *info,
 	info->mappings = record->mappings;
 	info->pinned_units = record->pinned_units;
 	info->numa_node = -1;
-	text_copy(info->comm, record->comm, sizeof(info->comm));
-	text_copy(info->mapper_comm, record->mapper_comm,
+	pl_text_copy(info->comm, record->comm, sizeof(info->comm));
+	pl_text_copy(info->mapper_comm, record->mapper_comm,
 		  sizeof(info->mapper_comm));
-	text_copy(info->device, record->device, sizeof(info->device));
+	pl_text_copy(info->device, record->device, sizeof(info->device));
+}
+
+static void convert(void *info, const void *record)
+{
+	from_record(info, record);
 }
 
 int peerlane_region_list(struct peerlane_region_info **infos, size_t *count)
 {
-	struct peerlane_region_info *out = NULL;
-	struct peerlane_region_record *records;
-	void *array;
-	size_t n, i;
+	static const struct pl_list list = {
+		.request = PEERLANE_IOC_REGION_LIST,
+		.record_size = sizeof(struct peerlane_region_record),
+		.info_size = sizeof(struct peerlane_region_info),
+		.what = "list of regions",
+		.convert = convert,
+	};
+	void *out;
 	int ret;
 
 	pl_clear();
-	ret = pl_list(PEERLANE_IOC_REGION_LIST, sizeof(*records),
-		      "list of regions", &array, &n);
-	if (ret)
-		return ret;
-	records = array;
-	if (n) {
-		out = calloc(n, sizeof(*out));
-		if (!out) {
-			free(records);
-			return pl_fail(ENOMEM, "list of regions");
-		}
-	}
-	for (i = 0; i < n; i++)
-		from_record(&out[i], &records[i]);
-	free(records);
-	*infos = out;
-	*count = n;
-	return 0;
+	ret = pl_list(&list, &out, count);
+	if (!ret)
+		*infos = out;
+	return ret;
 }
