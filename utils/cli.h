@@ -51,6 +51,24 @@ extern const struct command device_commands[];
 extern const size_t device_command_count;
 extern const struct command region_commands[];
 extern const size_t region_command_count;
+extern const struct command flow_commands[];
+extern const size_t flow_command_count;
+extern const struct command metrics_commands[];
+extern const size_t metrics_command_count;
+extern const struct command endpoint_commands[];
+extern const size_t endpoint_command_count;
+extern const struct command group_commands[];
+extern const size_t group_command_count;
+extern const struct command aggregator_command;
+extern const struct command bench_commands[];
+extern const size_t bench_command_count;
+extern const struct command events_command;
+extern const struct command doctor_command;
+
+/* The options of all of bench's commands, on stdout */
+void bench_print_options(void);
+/* Those of aggregator */
+void aggregator_print_options(void);
 
 /* As peerlane_device_unbind(); says on stderr whom it waits for. */
 int unbind_device(const char *address, const char *name);
@@ -100,7 +118,8 @@ void table_cell(struct table *table, enum tint tint, const char *format, ...)
 void table_print(const struct table *table);
 void table_free(struct table *table);
 
-/* "key  value", for one object in full */
+/* "key  value", for one object in full; 12 characters are kept for keys. */
+void property_width(int width);
 void property(const char *key, enum tint tint, const char *format, ...)
 	PRINTF(3, 4);
 

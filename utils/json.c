@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "utf8.h"
 
 void json_text(struct json_object *object, const char *key, const char *text,
 	       size_t room)
@@ -36,40 +37,6 @@ void json_or_null(struct json_object *object, const char *key, int64_t value,
 	json_object_object_add(object, key, number);
 }
 
-/*
- * The character that begins at @text, of @length bytes; -1 and one byte if that
- * is no shortest-form UTF-8 of a character outside the surrogates.
- */
-static int32_t decode(const unsigned char *text, size_t *length)
-{
-	static const int32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	int32_t character;
-	size_t need;
-
-	*length = 1;
-	if (text[0] < 0x80)
-		return text[0];
-	if ((text[0] & 0xe0) == 0xc0)
-		need = 2;
-	else if ((text[0] & 0xf0) == 0xe0)
-		need = 3;
-	else if ((text[0] & 0xf8) == 0xf0)
-		need = 4;
-	else
-		return -1;
-	character = text[0] & (0x7f >> need);
-	for (size_t i = 1; i < need; i++) {
-		if ((text[i] & 0xc0) != 0x80)
-			return -1;	/* also the NUL at the end */
-		character = character << 6 | (text[i] & 0x3f);
-	}
-	if (character < least[need] || character > 0x10ffff ||
-	    (character >= 0xd800 && character <= 0xdfff))
-		return -1;
-	*length = need;
-	return character;
-}
-
 static void print_escaped(FILE *stream, uint32_t character)
 {
 	if (character < 0x10000) {
@@ -88,7 +55,7 @@ static void print_ascii(FILE *stream, const char *json)
 	size_t length;
 
 	for (; *at; at += length) {
-		int32_t character = decode(at, &length);
+		int32_t character = utf8_decode(at, &length);
 
 		if (character < 0)
 			print_escaped(stream, 0xfffd);

@@ -17,20 +17,42 @@ struct object {
 	const char *name;	/* first: match_table() relies on it */
 	const struct command *commands;
 	const size_t *command_count;
-	int (*run)(void);	/* for an object without commands */
+	const struct command *single;	/* for an object without commands */
 	const char *what;
 };
 
-static int print_help(void);
-static int print_version(void);
+static int help(int argc, char **argv);
+static int version(int argc, char **argv);
+
+static const struct command help_command = { "help", help, "", "this text" };
+static const struct command version_command = {
+	"version", version, "", "of the command and library"
+};
 
 static const struct object objects[] = {
 	{ "device", device_commands, &device_command_count, NULL,
 	  "memory devices: GPUs and accelerators with a BAR" },
 	{ "region", region_commands, &region_command_count, NULL,
 	  "memory that processes hold" },
-	{ "help", NULL, NULL, print_help, "this text" },
-	{ "version", NULL, NULL, print_version, "of the command and library" },
+	{ "endpoint", endpoint_commands, &endpoint_command_count, NULL,
+	  "connections between memory of two nodes" },
+	{ "group", group_commands, &group_command_count, NULL,
+	  "sums and copies among many nodes, and who is late" },
+	{ "aggregator", NULL, NULL, &aggregator_command,
+	  "memory of this node in which groups are summed up" },
+	{ "bench", bench_commands, &bench_command_count, NULL,
+	  "how fast another node's memory is reached" },
+	{ "flow", flow_commands, &flow_command_count, NULL,
+	  "RDMA flows, and which of them are congested" },
+	{ "events", NULL, NULL, &events_command,
+	  "congestion that begins and ends, as it happens" },
+	{ "metrics", metrics_commands, &metrics_command_count, NULL,
+	  "counters for monitoring systems" },
+	{ "doctor", NULL, NULL, &doctor_command,
+	  "is this node fit for lossless RDMA?" },
+	{ "help", NULL, NULL, &help_command, "this text" },
+	{ "version", NULL, NULL, &version_command,
+	  "of the command and library" },
 };
 
 /* ---- help --------------------------------------------------------------- */
@@ -48,7 +70,7 @@ static void print_usage(FILE *stream)
 	      "             -c[olor][={auto|always|never}] | -V[ersion] | -help }\n"
 	      "\n", stream);
 	for (size_t i = 0; i < ARRAY_SIZE(objects); i++)
-		fprintf(stream, "  %-8s %s\n", objects[i].name,
+		fprintf(stream, "  %-10s %s\n", objects[i].name,
 			objects[i].what);
 	fputs("\nWords may be shortened as long as they stay unambiguous.\n",
 	      stream);
@@ -63,19 +85,35 @@ static int print_help(void)
 static void print_command(const struct object *object,
 			  const struct command *command, bool first)
 {
-	printf("%s peerlane %s %s%s%s\n", first ? "Usage:" : "      ",
-	       object->name, command->name, *command->args ? " " : "",
+	printf("%s peerlane %s%s%s%s%s\n", first ? "Usage:" : "      ",
+	       object->name, object->single ? "" : " ",
+	       object->single ? "" : command->name, *command->args ? " " : "",
 	       command->args);
+}
+
+static int name_width(const struct object *object)
+{
+	size_t width = 8, length;
+
+	for (size_t i = 0; i < *object->command_count; i++) {
+		length = strlen(object->commands[i].name);
+		width = length > width ? length : width;
+	}
+	return (int)width;
 }
 
 static int print_object_help(const struct object *object)
 {
+	int width = name_width(object);
+
 	for (size_t i = 0; i < *object->command_count; i++)
 		print_command(object, &object->commands[i], !i);
 	putchar('\n');
 	for (size_t i = 0; i < *object->command_count; i++)
-		printf("  %-8s %s\n", object->commands[i].name,
+		printf("  %-*s %s\n", width, object->commands[i].name,
 		       object->commands[i].what);
+	if (object->commands == bench_commands)
+		bench_print_options();
 	return STATUS_OK;
 }
 
@@ -84,7 +122,24 @@ static int print_command_help(const struct object *object,
 {
 	print_command(object, command, true);
 	printf("\n  %s\n", command->what);
+	if (object->commands == bench_commands)
+		bench_print_options();
+	if (command == &aggregator_command)
+		aggregator_print_options();
 	return STATUS_OK;
+}
+
+static int no_arguments(const char *name, int argc, char **argv)
+{
+	if (argc)
+		return usage_error("%s takes no argument, got \"%s\"", name,
+				   argv[0]);
+	return STATUS_OK;
+}
+
+static int help(int argc, char **argv)
+{
+	return no_arguments("help", argc, argv) ? STATUS_ERROR : print_help();
 }
 
 static int print_version(void)
@@ -102,6 +157,12 @@ static int print_version(void)
 		       peerlane_version());
 	}
 	return STATUS_OK;
+}
+
+static int version(int argc, char **argv)
+{
+	return no_arguments("version", argc, argv) ? STATUS_ERROR :
+						     print_version();
 }
 
 /* One command a line, for shell completion. */
@@ -162,6 +223,20 @@ static const char *const option_names[] = {
 	[OPTION_LIST] = "list-cmds",
 };
 
+/*
+ * Arguments of some commands that habit spells with a dash (-i 2, --count 5);
+ * NULL if @name begins none.
+ */
+static char *dashed_argument(const char *name)
+{
+	static char words[][9] = { "interval", "count", "once", "timeout" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (match_prefix(name, words[i]))
+			return words[i];
+	return NULL;
+}
+
 static int find_option(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(option_names); i++)
@@ -221,19 +296,49 @@ static void find_json(int argc, char **argv)
 			options.json = true;
 }
 
+/* The argument that @word spells with a dash, or NULL. */
+static char *as_argument(const char *word)
+{
+	const char *name = word + 1 + (word[1] == '-');
+
+	return find_option(name) < 0 ? dashed_argument(name) : NULL;
+}
+
+/* Does @word name the object whose options, with dashes, are its own? */
+static bool has_own_options(const char *word)
+{
+	size_t count = 0;
+	bool own = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(objects); i++)
+		if (match_prefix(word, objects[i].name)) {
+			own = objects[i].commands == bench_commands ||
+			      objects[i].single == &aggregator_command;
+			count++;
+		}
+	return own && count == 1;
+}
+
 /*
- * Options may stand anywhere, as no argument begins with a dash; what is left
- * moves to the front of @argv.
+ * Options may stand anywhere, as no argument begins with a dash, but for those
+ * of an object that has its own; what is left moves to the front of @argv.
  */
 static int parse_options(int *argc, char **argv, action_fn *action)
 {
+	bool own = false;
 	int left = 1;
 
 	find_json(*argc, argv);
 	options.color = color_wanted();
 	for (int i = 1; i < *argc; i++) {
-		if (argv[i][0] != '-')
-			argv[left++] = argv[i];
+		char *argument = argv[i];
+
+		if (left == 2 && !own)
+			own = has_own_options(argv[1]);
+		if (argv[i][0] == '-' && !own)
+			argument = as_argument(argv[i]);
+		if (argument)
+			argv[left++] = argument;
 		else if (parse_option(argv[i], action))
 			return STATUS_ERROR;
 	}
@@ -245,11 +350,12 @@ static int parse_options(int *argc, char **argv, action_fn *action)
 
 static int run_object(const struct object *object, int argc, char **argv)
 {
-	const char *word = argc ? argv[0] : "list";
+	const char *word = argc ? argv[0] : object->commands[0].name;
 	const struct command *command;
 	int found;
 
-	if (match_prefix(word, "help"))
+	/* With dashes where these are not taken for options of all commands */
+	if (match_prefix(word + strspn(word, "-"), "help"))
 		return print_object_help(object);
 	found = match_table("command", word, object->commands,
 			    *object->command_count, sizeof(*command));
@@ -277,10 +383,9 @@ static int run(int argc, char **argv)
 	object = &objects[found];
 	if (object->commands)
 		return run_object(object, argc - 2, argv + 2);
-	if (argc > 2)
-		return usage_error("%s takes no argument, got \"%s\"",
-				   object->name, argv[2]);
-	return object->run();
+	if (argc > 2 && !strcmp(argv[2], "help"))
+		return print_command_help(object, object->single);
+	return object->single->run(argc - 2, argv + 2);
 }
 
 /* A full disk must not look like an empty list. */

@@ -189,6 +189,13 @@ void table_free(struct table *table)
 	free(table);
 }
 
+static int key_width = 12;
+
+void property_width(int width)
+{
+	key_width = width;
+}
+
 void property(const char *key, enum tint tint, const char *format, ...)
 {
 	va_list args;
@@ -199,7 +206,7 @@ void property(const char *key, enum tint tint, const char *format, ...)
 	text = format_args(format, args);
 	va_end(args);
 	safe = printable(*text ? text : "-");
-	printf("%-12s ", key);
+	printf("%-*s ", key_width, key);
 	print_tinted(safe, tint);
 	putchar('\n');
 	free(safe);

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0
+/* peerlane group: ranks of groups on this node, and who was late. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "group.h"
+#include "lateness.h"
+#include "number.h"
+
+static const char *const states[] = {
+	"new", "joining", "joined", "ending", "ended",
+};
+
+struct filter {
+	const char *state;
+	int32_t pid;		/* 0 any */
+	uint64_t group;		/* 0 any */
+};
+
+/* ---- which ---------------------------------------------------------------------- */
+
+static int parse_state(const char *value, struct filter *filter)
+{
+	int found = match_table("state", value, states, ARRAY_SIZE(states),
+				sizeof(states[0]));
+
+	if (found < 0)
+		return STATUS_ERROR;
+	filter->state = states[found];
+	return STATUS_OK;
+}
+
+static int parse_pid(const char *value, struct filter *filter)
+{
+	uint64_t pid;
+
+	if (!number_parse(value, 1, INT32_MAX, &pid))
+		return usage_error("\"%s\" is no process id", value);
+	filter->pid = (int32_t)pid;
+	return STATUS_OK;
+}
+
+static int parse_one(const char *key, const char *value, struct filter *filter)
+{
+	static const char *const keys[] = { "pid", "state" };
+	int found = match_table("filter", key, keys, ARRAY_SIZE(keys),
+				sizeof(keys[0]));
+
+	if (found < 0)
+		return STATUS_ERROR;
+	if (found ? !!filter->state : !!filter->pid)
+		return usage_error("filter \"%s\" is given twice", keys[found]);
+	if (!value)
+		return usage_error("filter \"%s\" needs a value", keys[found]);
+	return (found ? parse_state : parse_pid)(value, filter);
+}
+
+static int parse_filter(int argc, char **argv, struct filter *filter)
+{
+	for (int i = 0; i < argc; i += 2) {
+		int status = parse_one(argv[i], i + 1 < argc ? argv[i + 1] : NULL,
+				       filter);
+
+		if (status)
+			return status;
+	}
+	return STATUS_OK;
+}
+
+static bool wanted(const struct peerlane_group_status *rank, const struct filter *filter)
+{
+	if (filter->group && rank->group != filter->group)
+		return false;
+	if (filter->pid && rank->pid != filter->pid)
+		return false;
+	return !filter->state ||
+	       !strcmp(peerlane_group_state_name(rank->state), filter->state);
+}
+
+/* ---- ranks of this node --------------------------------------------------------- */
+
+static struct json_object *to_json(const struct peerlane_group_status *rank)
+{
+	struct json_object *object = must(json_object_new_object());
+
+	json_number(object, "id", rank->id);
+	json_number(object, "group", rank->group);
+	json_number(object, "rank", rank->rank);
+	json_number(object, "ranks", rank->ranks);
+	json_text(object, "state", peerlane_group_state_name(rank->state),
+		  SIZE_MAX);
+	json_number(object, "aggregators", rank->aggregators);
+	json_number(object, "segment", rank->segment);
+	json_number(object, "window", rank->window);
+	json_number(object, "block", rank->block);
+	json_number(object, "lanes", rank->lanes);
+	json_number(object, "depth", rank->depth);
+	json_number(object, "outstanding", rank->outstanding);
+	json_number(object, "slots", rank->slots);
+	json_number(object, "ops_done", rank->ops_done);
+	json_number(object, "ops_failed", rank->ops_failed);
+	json_number(object, "segments", rank->segments);
+	json_number(object, "bytes_sent", rank->bytes_sent);
+	json_number(object, "bytes_received", rank->bytes_received);
+	json_number(object, "uid", rank->uid);
+	json_or_null(object, "pid", rank->pid, 0);
+	json_text(object, "comm", rank->comm, sizeof(rank->comm));
+	json_text(object, "label", rank->label, sizeof(rank->label));
+	json_errno(object, rank->status);
+	json_text(object, "cause", peerlane_ending_name(rank->fault_cause),
+		  SIZE_MAX);
+	json_rank(object, "fault_rank", rank->fault_cause ? rank->fault_rank :
+							    PEERLANE_NOBODY);
+	json_text(object, "reason", rank->text, sizeof(rank->text));
+	return object;
+}
+
+static enum tint state_tint(const struct peerlane_group_status *rank)
+{
+	const char *state = peerlane_group_state_name(rank->state);
+
+	if (!strcmp(state, "joined"))
+		return TINT_GOOD;
+	if (strncmp(state, "end", 3))
+		return TINT_NONE;
+	return rank->status ? TINT_BAD : TINT_WARN;
+}
+
+static void table_row(struct table *table, const struct peerlane_group_status *rank)
+{
+	table_cell(table, TINT_BOLD, "%ju", (uintmax_t)rank->id);
+	table_cell(table, TINT_NONE, "%ju", (uintmax_t)rank->group);
+	table_cell(table, TINT_NONE, "%u/%u", rank->rank, rank->ranks);
+	table_cell(table, state_tint(rank), "%s",
+		   peerlane_group_state_name(rank->state));
+	table_cell(table, TINT_NONE, "%u", rank->outstanding);
+	table_cell(table, TINT_NONE, "%ju", (uintmax_t)rank->ops_done);
+	table_cell(table, rank->ops_failed ? TINT_BAD : TINT_NONE, "%ju",
+		   (uintmax_t)rank->ops_failed);
+	table_cell(table, TINT_NONE, "%s", bytes_text(rank->bytes_sent));
+	table_cell(table, TINT_NONE, "%s", bytes_text(rank->bytes_received));
+	if (rank->pid)
+		table_cell(table, TINT_NONE, "%d", rank->pid);
+	else
+		table_cell(table, TINT_NONE, "%s", "");
+	table_cell(table, TINT_NONE, "%.*s", (int)sizeof(rank->comm),
+		   rank->comm);
+	table_cell(table, TINT_NONE, "%.*s", (int)sizeof(rank->label),
+		   rank->label);
+}
+
+static void print_table(const struct peerlane_group_status *list, size_t count)
+{
+	static const struct column columns[] = {
+		{ "ID", true }, { "GROUP", true }, { "RANK", true },
+		{ "STATE", false }, { "BUSY", true }, { "DONE", true },
+		{ "FAILED", true }, { "SENT", true }, { "RECEIVED", true },
+		{ "PID", true }, { "COMM", false }, { "LABEL", false },
+	};
+	struct table *table = table_new(columns, ARRAY_SIZE(columns));
+
+	for (size_t i = 0; i < count; i++)
+		table_row(table, &list[i]);
+	if (count)
+		table_print(table);
+	table_free(table);
+}
+
+static void show_one(const struct peerlane_group_status *rank)
+{
+	const char *name = errno_text(rank->status);
+
+	property("rank", TINT_BOLD, "%u of %u of group %ju", rank->rank,
+		 rank->ranks, (uintmax_t)rank->group);
+	property("state", state_tint(rank), "%s",
+		 peerlane_group_state_name(rank->state));
+	if (rank->status || *rank->text)
+		property("reason", rank->status ? TINT_BAD : TINT_NONE,
+			 "%.*s%s%s%s", (int)sizeof(rank->text), rank->text,
+			 *name ? " (" : "", name, *name ? ")" : "");
+	property("aggregators", TINT_NONE, "%u, each with %u lanes",
+		 rank->aggregators, rank->lanes);
+	property("segments", TINT_NONE, "%u bytes, %u on their way, %ju sent",
+		 rank->segment, rank->window, (uintmax_t)rank->segments);
+	property("summation", TINT_NONE, "blocks of %u ranks", rank->block);
+	property("operations", TINT_NONE,
+		 "%u of %u outstanding, %ju done, %ju failed",
+		 rank->outstanding, rank->depth, (uintmax_t)rank->ops_done,
+		 (uintmax_t)rank->ops_failed);
+	property("bytes", TINT_NONE, "%s sent, %s received",
+		 bytes_text(rank->bytes_sent), bytes_text(rank->bytes_received));
+	property("memory", TINT_NONE, "%u slots", rank->slots);
+	property("process", TINT_NONE, "%d %.*s, uid %u", rank->pid,
+		 (int)sizeof(rank->comm), rank->comm, rank->uid);
+	property("label", TINT_NONE, "%.*s", (int)sizeof(rank->label),
+		 rank->label);
+}
+
+/* ---- aggregators of this node ----------------------------------------------------- */
+
+/* What an aggregator of this node saw of a group's ranks */
+struct seen {
+	struct peerlane_aggregator_status *aggregator;
+	struct peerlane_rank_status *ranks;
+	size_t count;
+};
+
+struct shown {
+	struct peerlane_group_status *list;
+	size_t count;
+	struct peerlane_aggregator_status *aggregators;
+	size_t aggregator_count;
+	struct seen *seen;
+	size_t seen_count;
+};
+
+static void look(struct shown *shown,
+		 struct peerlane_aggregator_status *aggregator, uint64_t group)
+{
+	struct seen *seen = &shown->seen[shown->seen_count];
+	struct peerlane_aggregator *open;
+	int error = peerlane_aggregator_open(aggregator->id, &open);
+
+	if (error) {
+		char *reason = library_reason(error);
+
+		note("%s", reason);
+		free(reason);
+		return;
+	}
+	if (!peerlane_aggregator_ranks(open, group, &seen->ranks,
+				       &seen->count) && seen->count) {
+		seen->aggregator = aggregator;
+		shown->seen_count++;
+	}
+	peerlane_aggregator_close(open);
+}
+
+static int look_at_all(struct shown *shown, uint64_t group)
+{
+	int error = peerlane_aggregator_list(&shown->aggregators,
+					     &shown->aggregator_count);
+
+	if (error)
+		return error;
+	shown->seen = must(calloc(shown->aggregator_count + 1,
+				  sizeof(*shown->seen)));
+	for (size_t i = 0; i < shown->aggregator_count; i++)
+		look(shown, &shown->aggregators[i], group);
+	return 0;
+}
+
+static void shown_free(struct shown *shown)
+{
+	for (size_t i = 0; i < shown->seen_count; i++)
+		free(shown->seen[i].ranks);
+	free(shown->seen);
+	free(shown->aggregators);
+	free(shown->list);
+}
+
+static struct json_object *seen_json(const struct seen *seen)
+{
+	struct json_object *object = must(json_object_new_object());
+	char words[LATENESS_WORDS];
+
+	lateness_words(seen->ranks, seen->count, words);
+	json_number(object, "aggregator", seen->aggregator->id);
+	json_text(object, "address", seen->aggregator->address,
+		  sizeof(seen->aggregator->address));
+	json_object_object_add(object, "lateness",
+			       ranks_json(seen->ranks, seen->count));
+	json_text(object, "late", words, SIZE_MAX);
+	return object;
+}
+
+/* ---- commands ------------------------------------------------------------------------ */
+
+static int read_list(const struct filter *filter, struct shown *shown)
+{
+	int error = peerlane_group_list(&shown->list, &shown->count);
+	size_t kept = 0;
+
+	if (error)
+		return error;
+	for (size_t i = 0; i < shown->count; i++)
+		if (wanted(&shown->list[i], filter))
+			shown->list[kept++] = shown->list[i];
+	shown->count = kept;
+	return 0;
+}
+
+static void print_json(const struct shown *shown)
+{
+	struct json_object *array = must(json_object_new_array());
+
+	for (size_t i = 0; i < shown->count; i++)
+		json_object_array_add(array, to_json(&shown->list[i]));
+	for (size_t i = 0; i < shown->seen_count; i++)
+		json_object_array_add(array, seen_json(&shown->seen[i]));
+	json_print(stdout, array, options.pretty);
+}
+
+static void print_all(const struct shown *shown)
+{
+	bool first = true;
+
+	for (size_t i = 0; i < shown->count; i++, first = false) {
+		if (!first)
+			putchar('\n');
+		show_one(&shown->list[i]);
+	}
+	for (size_t i = 0; i < shown->seen_count; i++, first = false) {
+		printf("%sseen by aggregator %ju at %s\n", first ? "" : "\n",
+		       (uintmax_t)shown->seen[i].aggregator->id,
+		       shown->seen[i].aggregator->address);
+		ranks_print(shown->seen[i].ranks, shown->seen[i].count);
+	}
+}
+
+static int nothing(const struct filter *filter)
+{
+	if (filter->group)
+		return usage_error("no rank and no aggregator of group %ju is on this node, or none that may be looked at",
+				   (uintmax_t)filter->group);
+	if (!options.json && geteuid())
+		note("no such rank of your own; root sees those of all users");
+	return STATUS_OK;
+}
+
+static int group_list(int argc, char **argv)
+{
+	struct filter filter = { 0 };
+	struct shown shown = { 0 };
+	int error, status = parse_filter(argc, argv, &filter);
+
+	if (status)
+		return status;
+	error = read_list(&filter, &shown);
+	if (error)
+		return library_error(error);
+	if (options.json)
+		print_json(&shown);
+	else
+		print_table(shown.list, shown.count);
+	if (!shown.count)
+		status = nothing(&filter);
+	shown_free(&shown);
+	return status;
+}
+
+static int parse_group(const char *word, struct filter *filter)
+{
+	if (peerlane_group_number(word, &filter->group))
+		return usage_error("\"%s\" is no number of a group", word);
+	return STATUS_OK;
+}
+
+static int show(const struct filter *filter)
+{
+	struct shown shown = { 0 };
+	int error = read_list(filter, &shown);
+	uint64_t group = filter->group;
+	int status = STATUS_OK;
+
+	/* Of one group there is more to be told. */
+	if (!error && !group && shown.count)
+		group = shown.list[0].group;
+	if (!error && group)
+		error = look_at_all(&shown, group);
+	if (error) {
+		shown_free(&shown);
+		return library_error(error);
+	}
+	if (!shown.count && !shown.seen_count)
+		status = nothing(filter);
+	if (options.json && !status)
+		print_json(&shown);
+	else
+		print_all(&shown);
+	shown_free(&shown);
+	return status;
+}
+
+static int group_show(int argc, char **argv)
+{
+	struct filter filter = { 0 };
+	int status = STATUS_OK;
+
+	if (argc && *argv[0] >= '0' && *argv[0] <= '9') {
+		status = parse_group(argv[0], &filter);
+		argc--;
+		argv++;
+	}
+	if (!status)
+		status = parse_filter(argc, argv, &filter);
+	return status ? status : show(&filter);
+}
+
+const struct command group_commands[] = {
+	{ "list", group_list, "[pid PID] [state STATE]",
+	  "ranks of groups on this node, one a line" },
+	{ "show", group_show, "[GROUP] [pid PID] [state STATE]",
+	  "the same in full, and, where this node sums up, who was late" },
+};
+
+const size_t group_command_count = ARRAY_SIZE(group_commands);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the commands about groups and aggregators share. */
+#ifndef PEERLANE_UTILS_GROUP_H
+#define PEERLANE_UTILS_GROUP_H
+
+#include "cli.h"
+
+/* What an aggregator saw of each rank, and who was late */
+void ranks_print(const struct peerlane_rank_status *ranks, size_t count);
+struct json_object *ranks_json(const struct peerlane_rank_status *ranks,
+			       size_t count);
+
+/* "ETIMEDOUT" of -ETIMEDOUT, "" of 0 */
+const char *errno_text(int32_t status);
+/* The same, or null */
+void json_errno(struct json_object *object, int32_t status);
+/* A rank, or null for nobody */
+void json_rank(struct json_object *object, const char *key, uint32_t rank);
+
+/* Words that nobody can guess; NULL, and errno, if there are none */
+const char *secret_random(void);
+
+#endif /* PEERLANE_UTILS_GROUP_H */
