@@ -57,7 +57,63 @@ ONE_NODE = [
     Row("ram-per-gib-bound", "bytes", ("ram-per-gib-bound/bar",), 4 << 20),
 ]
 
-TABLE = TWO_NODES + ONE_NODE
+
+
+def flow_cost(name, pattern, rival):
+    return against(name, "", f"flow-cost-{pattern}", "peerlane", rival, 1.0)
+
+
+# Those who count flows otherwise, and us, are held against packets that nobody
+# counts; what is compared is what each adds.
+FLOWS = [
+    *(flow_cost(f"flow-cost-vs-{rival}", "messages", rival)
+      for rival in ("conntrack", "ebpf", "ebpf-lru", "ebpf-qpn")),
+    *(flow_cost(f"flow-cost-sends-vs-{rival}", "sends", rival)
+      for rival in ("conntrack", "ebpf", "ebpf-lru", "ebpf-qpn")),
+    *(flow_cost(f"flow-cost-other-udp-vs-{rival}", "other", rival)
+      for rival in ("conntrack", "ebpf")),
+    against("flow-cost-off", "", "flow-cost-off", "again", "never", 1.005),
+    Row("flow-bytes", "bytes", ("flow-bytes/record",), 256),
+    Row("flow-bytes-bucket", "bytes", ("flow-bytes/bucket",)),
+]
+
+FLOW_TABLES = [
+    against("flow-lookup-64k", "", "flow-lookup", "64k", "1k", 1.1),
+    against("flow-lookup-1m", "", "flow-lookup", "1m", "1k", 1.1),
+    against("flow-dump-rate", "flows/s", "flow-dump-rate", "peerlane", "conntrack", 2.0,
+            better="higher"),
+]
+
+FLOW_PERFTEST = [
+    against("flow-perftest-sender", "", "flow-perftest-node1", "on", "off", 1.02),
+    against("flow-perftest-receiver", "", "flow-perftest-node2", "on", "off", 1.02),
+]
+
+ENDPOINT = [
+    *(against(f"put-bw-{size}", "MB/s", f"put-bw-{size}", "peerlane", "perftest", target,
+              better="higher") for size, target in (("4k", None), ("64k", 0.95), ("1m", 0.95))),
+    against("get-bw-1m", "MB/s", "get-bw-1m", "peerlane", "perftest", 0.95, better="higher"),
+    against("put-latency", "us", "put-latency", "peerlane", "perftest"),
+    against("put-latency-memory", "us", "put-latency", "memory", "perftest"),
+    against("put-latency-one-call", "us", "put-latency", "peerlane", "separate", 1.0),
+]
+
+# Of either node; one operation, or as many of 64 KiB as make a GiB.
+ENDPOINT_COST = [
+    *(against(f"{what}-{who}", "", f"{what}-node{node}", "peerlane", rival)
+      for what in ("put-cpu-per-gib", "put-cost-4k")
+      for node, who, rival in ((1, "sender", "send"), (2, "receiver", "write"))),
+    against("put-cost-4k-list", "", "put-cost-4k-node1", "list", "send"),
+    against("put-answer-one-call", "", "put-answer-node1", "peerlane", "separate", 1.0),
+]
+
+# On this machine itself: emulation knows nothing of the speed of memory.
+REDUCE = [
+    *(against(f"reduce-{kind}-vs-bandwidth", "GB/s", f"reduce-{kind}", "peerlane", "plain", 0.9,
+              better="higher") for kind in ("f32", "bf16")),
+]
+
+TABLE = TWO_NODES + ONE_NODE + FLOWS + FLOW_TABLES + FLOW_PERFTEST + ENDPOINT + ENDPOINT_COST + REDUCE
 
 # A nanosecond is an instruction where instructions are the clock.
 UNITS = {"time": "ns", "instructions": "instructions"}

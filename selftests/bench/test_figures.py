@@ -130,5 +130,31 @@ def test_targets_by_kernel():
     assert row.target_for("/some/folder") is None
 
 
+def test_names_are_unique():
+    """no two rows have one name"""
+    names = [row.name for row in rows.TABLE]
+    assert len(names) == len(set(names))
+
+
+def test_flow_costs_share_their_traffic():
+    """what counting costs is compared for the same packets"""
+    costs = [row for row in rows.FLOWS if row.name.startswith("flow-cost-")]
+    assert len(costs) > 8
+    for row in costs:
+        assert len({series.partition("/")[0] for series in row.series}) == 1
+
+
+def test_flow_rows():
+    """the dump is better when faster, a record has a size and no rival"""
+    samples = {"flow-dump-rate/peerlane": [30.0, 30.0], "flow-dump-rate/conntrack": [10.0, 20.0],
+               "flow-bytes/record": [256.0]}
+    found, missing = rows.make(samples, "6.12", "instructions",
+                               [row for row in rows.FLOW_TABLES + rows.FLOWS
+                                if row.name in ("flow-dump-rate", "flow-bytes")])
+    assert not missing
+    assert found[0]["ratio"] == 2.25 and found[0]["ok"] and found[0]["unit"] == "flows/s"
+    assert found[1]["value"] == 256 and found[1]["ratio"] is None and found[1]["ok"]
+
+
 if __name__ == "__main__":
     sys.exit(0 if tap.run(tap.tests_of([sys.modules[__name__]])) else 1)

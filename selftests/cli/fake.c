@@ -10,25 +10,24 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <peerlane.h>
+#include "fake.h"
 
 static _Thread_local char reason[256];
 
-static int refuse(int error, const char *text)
+int refuse(int error, const char *text)
 {
 	snprintf(reason, sizeof(reason), "%s", text);
 	return -error;
 }
 
-static bool scene(const char *name)
+bool scene(const char *name)
 {
 	const char *fake = getenv("FAKE");
 
 	return fake && !strcmp(fake, name);
 }
 
-/* What every call may run into. */
-static int common_failure(void)
+int common_failure(void)
 {
 	reason[0] = '\0';
 	if (scene("absent"))
@@ -52,7 +51,7 @@ const char *peerlane_version(void)
 	return "9.8.7";
 }
 
-static const char *name_of(const char *const *names, size_t count, uint32_t i)
+const char *name_of(const char *const *names, size_t count, uint32_t i)
 {
 	return i < count && names[i] ? names[i] : "unknown";
 }
@@ -113,8 +112,8 @@ static const struct peerlane_device_info hostile_device = {
 	.user_limit = 18446744073709551615ULL, .regions = 4294967295U,
 };
 
-static int copy_out(void *list, size_t *count, const void *from, size_t size,
-		    size_t number)
+int copy_out(void *list, size_t *count, const void *from, size_t size,
+	     size_t number)
 {
 	void *copy = NULL;
 

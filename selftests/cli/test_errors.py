@@ -9,7 +9,11 @@ import tempfile
 from command import binary, environment, peerlane
 
 CALLS = ["device list", "device show gpu0", "device bind 03:00.0", "device unbind gpu0",
-         "device path gpu0 03:00.1", "region list"]
+         "device path gpu0 03:00.1", "region list", "flow list", "flow show", "flow watch count 1",
+         "flow reset", "flow label clear all", "flow pair", "flow observe", "flow limit", "flow stats",
+         "flow tcp", "events count 1", "endpoint list", "endpoint show", "bench put", "bench get",
+         "bench lat 10.0.0.2 --secret x", "group list", "group show", "aggregator -m 16m --secret x",
+         "bench allreduce --rank 0 --size 1 -a 10.0.0.1 --secret x"]
 SCENES = {
     "absent": (4, "ENOENT", "the peerlane module is not loaded"),
     "denied": (1, "EACCES", "Permission denied"),
@@ -62,7 +66,7 @@ def test_partial_bind():
 def test_full_disk():
     """errors: a write error on stdout is exit 1"""
     for args in CALLS:
-        if args == "device unbind gpu0":
+        if args == "device unbind gpu0" or args.startswith(("bench", "aggregator")):
             continue
         with open("/dev/full", "wb") as full:
             done = peerlane(*args.split(), stdout=full)

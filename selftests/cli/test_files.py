@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What is installed beside the command, and the sources."""
 
+import json
 import os
 import re
 import shutil
@@ -8,10 +9,14 @@ import subprocess
 from pathlib import Path
 
 import command
+import openmetrics
 from command import TOP, environment, peerlane
 from tap import Skip
 
-PAGES = ["peerlane.8", "peerlane-device.8", "peerlane-region.8", "peerlane.4"]
+PAGES = ["peerlane.8", "peerlane-aggregator.8", "peerlane-bench.8", "peerlane-device.8",
+         "peerlane-doctor.8", "peerlane-endpoint.8", "peerlane-events.8", "peerlane-flow.8",
+         "peerlane-group.8", "peerlane-metrics.8", "peerlane-region.8", "peerlane.4",
+         "peerlane-netlink.7"]
 
 
 def output(*args, **more):
@@ -52,7 +57,8 @@ def test_completion_commands():
         wanted.setdefault(name, set()).update([verb] if verb else [])
     assert set(complete("")) == set(wanted)
     for name, verbs in wanted.items():
-        assert set(complete(name, "")) == verbs, name
+        assert set(complete(name, "")) == verbs or not verbs, name
+    assert set(complete("doctor", "")) == {"dev", "dscp", "interval", "all", "help"}
 
 
 def test_completion_words():
@@ -65,6 +71,69 @@ def test_completion_words():
     assert "4242" in complete("region", "list", "pid", "")
     assert complete("region", "list", "state", "limbo", "p") == ["pid"]
     assert "-json" in complete("-")
+
+
+def test_completion_flow():
+    """completion: filters of flows and their values, words of events and metrics"""
+    assert {"src", "dst", "pid", "sort", "congested"} <= set(complete("flow", "list", ""))
+    assert complete("flow", "list", "src", "10.0.0.1") == ["10.0.0.1"]
+    assert "17" in complete("flow", "show", "qpn", "") and "ud" in complete("flow", "list", "transport", "")
+    assert complete("flow", "list", "sort", "by", "ret") == ["retransmitted", "retransmitted-bytes"]
+    assert "interval" in complete("flow", "watch", "congested", "")
+    assert "interval" not in complete("flow", "list", "")
+    assert complete("flow", "label", "") == ["set", "clear"]
+    assert "all" in complete("flow", "label", "set", "x", "")
+    assert complete("flow", "observe", "") == ["local", "dev"]
+    assert complete("flow", "observe", "local", "") == ["on", "off"]
+    assert "lo" in complete("flow", "observe", "dev", "")
+    assert complete("flow", "observe", "dev", "lo", "") == ["on", "off"]
+    assert complete("flow", "limit", "id") == ["idle-timeout"]
+    assert set(complete("events", "")) == {"current", "count", "timeout", "help"}
+    assert complete("metrics", "print", "format", "p") == ["prometheus"]
+    assert "interval" in complete("metrics", "textfile", "x", "")
+
+
+def test_completion_endpoint():
+    """completion: endpoints and their filters, options of bench"""
+    assert complete("endpoint", "list", "") == ["pid", "state"]
+    assert complete("endpoint", "list", "state", "c") == ["connecting", "connected", "closed"]
+    assert complete("endpoint", "list", "pid", "") == ["4242"]
+    assert complete("endpoint", "show", "2") == ["2"]
+    assert complete("bench", "") == ["put", "get", "lat", "allreduce", "help"]
+    assert complete("bench", "put", "host", "--hi") == ["--histogram"]
+    assert complete("bench", "put", "-s", "64") == ["64k"]
+
+
+def test_completion_group():
+    """completion: groups, options of aggregator and of allreduce"""
+    assert complete("group", "list", "state", "j") == ["joining", "joined"]
+    assert complete("group", "show", "7") == ["77"]
+    assert complete("group", "list", "pid", "424") == ["4242", "4243"]
+    assert complete("aggregator", "--me") == ["--memory"]
+    assert complete("bench", "allreduce", "--in") == ["--in-place"]
+    assert complete("bench", "allreduce", "--type", "b") == ["bf16"]
+
+
+def test_man_bench():
+    """man: every option and JSON key of bench is described"""
+    text = page("peerlane-bench.8")
+    for option in re.findall(r"--([a-z-]+)", peerlane("bench", "help").out.decode()):
+        assert re.search(rf"^\.It Fl .*-{option}\b", text, re.M), option
+    for name in ("bench_report.c", "bench_reduce_report.c"):
+        source = (TOP / "utils" / name).read_text(encoding="ascii")
+        for key in re.findall(r'"([a-z_]+)"', source):
+            if key not in ("put", "get", "lat"):
+                assert re.search(rf"\b{key}\b", text), key
+
+
+def test_man_aggregator():
+    """man: every option and JSON key of aggregator is described"""
+    text = page("peerlane-aggregator.8")
+    for option in re.findall(r"--([a-z-]+)", peerlane("aggregator", "help").out.decode()):
+        assert re.search(rf"^\.It Fl .*-{option}\b", text, re.M), option
+    for line in peerlane("aggregator", "-m", "1m", "-j", "--secret", "x").out.splitlines():
+        for key in json.loads(line):
+            assert re.search(rf"^\.Li {key}\b", text, re.M), key
 
 
 def test_completion_lint():
@@ -86,8 +155,8 @@ def test_man_lint():
 def test_man_sections():
     """man: EXAMPLES, and EXIT STATUS for commands"""
     for name in PAGES:
-        assert ".Sh EXAMPLES\n" in page(name), name
-        assert name.endswith(".4") or ".Sh EXIT STATUS\n" in page(name), name
+        assert name.endswith(".7") or ".Sh EXAMPLES\n" in page(name), name
+        assert not name.endswith(".8") or ".Sh EXIT STATUS\n" in page(name), name
 
 
 def test_man_complete():
@@ -99,9 +168,26 @@ def test_man_complete():
     for option in ["json", "pretty", "human", "Numeric", "color", "Version", "help", "list-cmds"]:
         assert f"Fl {option}" in page("peerlane.8"), option
     for args, name in [("device list", "peerlane-device.8"), ("region list", "peerlane-region.8"),
-                       ("device path gpu0 03:00.1", "peerlane-device.8")]:
+                       ("device path gpu0 03:00.1", "peerlane-device.8"),
+                       ("endpoint list", "peerlane-endpoint.8"), ("group list", "peerlane-group.8"),
+                       ("flow list", "peerlane-flow.8"), ("flow stats", "peerlane-flow.8"),
+                       ("flow tcp", "peerlane-flow.8"), ("flow observe", "peerlane-flow.8"),
+                       ("flow label clear all", "peerlane-flow.8"),
+                       ("flow pair", "peerlane-flow.8")]:
         for key in peerlane("-j", *args.split()).json()[0]:
-            assert f"Li {key}" in page(name) or f", Li {key}" in page(name), (args, key)
+            assert re.search(rf"^\.(.*[ ,])?Li (.* )?{key}\b", page(name), re.M), (args, key)
+    for key in json.loads(peerlane("-j", "events", "count", "1").out):
+        assert f"Li {key} " in page("peerlane-events.8"), key
+
+
+def test_man_metrics():
+    """man: every family of metrics is described"""
+    text = page("peerlane-metrics.8")
+    for name in openmetrics.parse(peerlane("metrics").out.decode("utf-8")):
+        if name.startswith("peerlane_port_hw_"):
+            name = "peerlane_port_hw_NAME"
+        short = re.sub("^peerlane_flow(s?)_", "_", name)
+        assert name in text or f"{short}_total" in text, name
 
 
 def test_man_parameters():

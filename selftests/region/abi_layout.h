@@ -11,6 +11,8 @@
 
 #include <peerlane.h>
 
+#include "abi_layout_group.h"
+
 #define ABI_HDR(F, s)							\
 	F(s, size, 0, 4)						\
 	F(s, flags, 4, 4)						\
@@ -114,7 +116,128 @@
 	F(region_record, comm, 64, 16)					\
 	F(region_record, mapper_comm, 80, 16)				\
 	F(region_record, device, 96, 32)				\
-	END(region_record, 128)
+	END(region_record, 128)						\
+									\
+	ABI_HDR(F, endpoint_create)					\
+	F(endpoint_create, secret, 24, 16)				\
+	F(endpoint_create, lanes, 40, 4)				\
+	F(endpoint_create, depth, 44, 4)				\
+	F(endpoint_create, notify_depth, 48, 4)				\
+	F(endpoint_create, slots, 52, 4)				\
+	F(endpoint_create, timeout_ms, 56, 4)				\
+	F(endpoint_create, near_fd, 60, 4)				\
+	F(endpoint_create, rdma_device, 64, 64)				\
+	F(endpoint_create, label, 128, 32)				\
+	F(endpoint_create, out_id, 160, 8)				\
+	F(endpoint_create, out_fd, 168, 4)				\
+	F(endpoint_create, reserved2, 172, 4)				\
+	END(endpoint_create, 176)					\
+									\
+	ABI_HDR(F, endpoint_address)					\
+	F(endpoint_address, address, 24, 28)				\
+	F(endpoint_address, source, 52, 28)				\
+	F(endpoint_address, out_address, 80, 28)			\
+	F(endpoint_address, backlog, 108, 4)				\
+	END(endpoint_address, 112)					\
+									\
+	ABI_HDR(F, endpoint_accept)					\
+	F(endpoint_accept, out_id, 24, 8)				\
+	F(endpoint_accept, out_fd, 32, 4)				\
+	F(endpoint_accept, reserved2, 36, 4)				\
+	F(endpoint_accept, out_address, 40, 28)				\
+	F(endpoint_accept, reserved3, 68, 4)				\
+	END(endpoint_accept, 72)					\
+									\
+	ABI_HDR(F, endpoint_bind)					\
+	F(endpoint_bind, slot, 24, 4)					\
+	F(endpoint_bind, region_fd, 28, 4)				\
+	F(endpoint_bind, offset, 32, 8)					\
+	F(endpoint_bind, length, 40, 8)					\
+	F(endpoint_bind, out_length, 48, 8)				\
+	END(endpoint_bind, 56)						\
+									\
+	ABI_HDR(F, endpoint_expose)					\
+	F(endpoint_expose, slot, 24, 4)					\
+	F(endpoint_expose, rights, 28, 4)				\
+	F(endpoint_expose, offset, 32, 8)				\
+	F(endpoint_expose, length, 40, 8)				\
+	F(endpoint_expose, value, 48, 8)				\
+	F(endpoint_expose, out_token, 56, 8)				\
+	END(endpoint_expose, 64)					\
+									\
+	ABI_HDR(F, endpoint_withdraw)					\
+	F(endpoint_withdraw, token, 24, 8)				\
+	END(endpoint_withdraw, 32)					\
+									\
+	F(op, op, 0, 2)							\
+	F(op, flags, 2, 2)						\
+	F(op, slot, 4, 4)						\
+	F(op, offset, 8, 8)						\
+	F(op, length, 16, 8)						\
+	F(op, token, 24, 8)						\
+	F(op, remote_offset, 32, 8)					\
+	F(op, cookie, 40, 8)						\
+	F(op, value, 48, 8)						\
+	F(op, lane, 56, 4)						\
+	F(op, reserved, 60, 4)						\
+	END(op, 64)							\
+									\
+	ABI_HDR(F, endpoint_submit)					\
+	F(endpoint_submit, ops_ptr, 24, 8)				\
+	F(endpoint_submit, count, 32, 4)				\
+	F(endpoint_submit, op_size, 36, 4)				\
+	F(endpoint_submit, out_count, 40, 4)				\
+	F(endpoint_submit, wait, 44, 4)					\
+	F(endpoint_submit, records_ptr, 48, 8)				\
+	F(endpoint_submit, records_len, 56, 4)				\
+	F(endpoint_submit, out_records_len, 60, 4)			\
+	F(endpoint_submit, timeout_ns, 64, 8)				\
+	END(endpoint_submit, 72)					\
+									\
+	F(endpoint_uring, args_ptr, 0, 8)				\
+	F(endpoint_uring, reserved, 8, 8)				\
+	END(endpoint_uring, 16)						\
+									\
+	F(record, size, 0, 2)						\
+	F(record, type, 2, 2)						\
+	F(record, status, 4, 4)						\
+	F(record, cookie, 8, 8)						\
+	F(record, token, 16, 8)						\
+	F(record, length, 24, 8)					\
+	F(record, value, 32, 8)						\
+	F(record, rights, 40, 4)					\
+	F(record, lane, 44, 4)						\
+	END(record, 48)							\
+									\
+	ABI_HDR(F, endpoint_disconnect)					\
+	END(endpoint_disconnect, 24)					\
+									\
+	F(endpoint_record, id, 0, 8)					\
+	F(endpoint_record, bytes_put, 8, 8)				\
+	F(endpoint_record, bytes_get, 16, 8)				\
+	F(endpoint_record, ops_done, 24, 8)				\
+	F(endpoint_record, ops_failed, 32, 8)				\
+	F(endpoint_record, uid, 40, 4)					\
+	F(endpoint_record, pid, 44, 4)					\
+	F(endpoint_record, state, 48, 4)				\
+	F(endpoint_record, status, 52, 4)				\
+	F(endpoint_record, lanes, 56, 4)				\
+	F(endpoint_record, depth, 60, 4)				\
+	F(endpoint_record, outstanding, 64, 4)				\
+	F(endpoint_record, slots, 68, 4)				\
+	F(endpoint_record, exposed, 72, 4)				\
+	F(endpoint_record, granted, 76, 4)				\
+	F(endpoint_record, keys, 80, 4)					\
+	F(endpoint_record, path, 84, 4)					\
+	F(endpoint_record, comm, 88, 16)				\
+	F(endpoint_record, local, 104, 28)				\
+	F(endpoint_record, peer, 132, 28)				\
+	F(endpoint_record, rdma_device, 160, 64)			\
+	F(endpoint_record, label, 224, 32)				\
+	F(endpoint_record, reason, 256, 128)				\
+	END(endpoint_record, 384)					\
+									\
+	ABI_GROUP_STRUCTS(F, END)
 
 #define ABI_MEMBER(s, f) (((struct peerlane_##s *)0)->f)
 #define ABI_ASSERT_FIELD(s, f, at, len)					\

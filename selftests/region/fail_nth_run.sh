@@ -40,6 +40,7 @@ program() {
 	case $1 in
 	dmabuf) "$here/dmabuf_run.sh" pl_importer "$name" ;;
 	import) "$here/dmabuf_run.sh" pl_exporter "$name" ;;
+	link) "$here/dmabuf_run.sh" pl_link,pl_exporter "$name" ;;
 	sample) with_sample "$test" ;;
 	module) "$test" "$scratch/peerlane.ko" "$RIG_PARAMS" ;;
 	*) "$test" ;;
@@ -56,7 +57,7 @@ report() { # STATUS NUMBER NAME
 
 names=("$@")
 # bind before module: see there what the kernel says once.
-[ $# -gt 0 ] || names=(detector region map host dmabuf import rdma sample bind module)
+[ $# -gt 0 ] || names=(detector region map host dmabuf import link endpoint rdma sample bind module)
 rc=0
 number=0
 echo "1..$((${#names[@]} + 1))"

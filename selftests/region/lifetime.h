@@ -85,15 +85,26 @@ static inline const char *log_name(void)
 	return name;
 }
 
-/* A line that is a splat elsewhere: here it is none, and must come. */
-static inline void expect_splat(const char *pattern)
+static inline void say_of_splat(const char *what, const char *pattern)
 {
 	FILE *log = fopen("/dev/kmsg", "we");
 
 	if (!CHECK(log))
 		return;
-	fprintf(log, "peerlane-expect: %s\n", pattern);
+	fprintf(log, "peerlane-%s: %s\n", what, pattern);
 	fclose(log);
+}
+
+/* A line that is a splat elsewhere: here it is none, and must come. */
+static inline void expect_splat(const char *pattern)
+{
+	say_of_splat("expect", pattern);
+}
+
+/* The same, but it may come or not. */
+static inline void allow_splat(const char *pattern)
+{
+	say_of_splat("allow", pattern);
 }
 
 /* ---- work in the background: a thread of this process ---- */

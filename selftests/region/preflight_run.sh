@@ -16,7 +16,8 @@ iommu) expected=(4 4) ;;
 esac
 insmod "$TREE/build/$(uname -r)/pl_edu.ko" dma_bits=28
 insmod "$TREE/build/$(uname -r)/pl_importer.ko"
+insmod "$TREE/build/$(uname -r)/pl_link.ko"
 rc=0
 "$TREE/build/selftests/region/preflight_test" "${expected[@]}" || rc=$?
-rmmod pl_importer pl_edu
+rmmod pl_link pl_importer pl_edu
 exit "$rc"

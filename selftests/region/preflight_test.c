@@ -8,8 +8,10 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include "pl_link.h"
 #include "region.h"
 #include "tap.h"
 
@@ -137,7 +139,7 @@ static void bind_with_an_initiator_is_refused(void)
 	CHECK_INT(preflight(gpu, edu, PEERLANE_PREFLIGHT_BIND, &answer), -EINVAL);
 }
 
-/* ---- at attach; the importer says that it has 28 address bits ---- */
+/* ---- at attach, and for a link; edu says that it has 28 address bits ---- */
 
 static void engine_that_cannot_address_the_memory_is_refused(void)
 {
@@ -159,6 +161,38 @@ static void engine_that_cannot_address_the_memory_is_refused(void)
 	CHECK(wait_regions(0));
 }
 
+static void check_link(int region)
+{
+	int link = open("/dev/pl_link", O_RDWR | O_CLOEXEC);
+	struct pl_link_get args = { .fd = region };
+	int ret = dma_call(link, PL_LINK_GET, &args);
+
+	if (want_path == PEERLANE_PATH_IOMMU) {
+		CHECK_INT(ret, 0);
+	} else {
+		CHECK_INT(ret, -EREMOTEIO);
+		CHECK_HAS(args.text, "addresses 28 bits");
+	}
+	close(link);
+	close(region);
+	CHECK(wait_regions(0));
+}
+
+static void link_that_cannot_address_the_memory_is_refused(void)
+{
+	check_link(new_region(UNIT));
+}
+
+/* Not all of 8 MiB lie that low. */
+static void link_that_cannot_address_all_pages_is_refused(void)
+{
+	char *at = mmap(NULL, 8 * MIB, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	check_link(pin_host(at, 8 * MIB, 0));
+	munmap(at, 8 * MIB);
+}
+
 static const struct tap_case cases[] = {
 	TAP_CASE(path_is_as_the_machine_was_made),
 	TAP_CASE(path_is_the_same_both_ways),
@@ -172,6 +206,8 @@ static const struct tap_case cases[] = {
 	TAP_CASE(bind_of_registers_is_refused),
 	TAP_CASE(bind_with_an_initiator_is_refused),
 	TAP_CASE(engine_that_cannot_address_the_memory_is_refused),
+	TAP_CASE(link_that_cannot_address_the_memory_is_refused),
+	TAP_CASE(link_that_cannot_address_all_pages_is_refused),
 };
 
 static bool has_ids(const char *address, const char *ids)

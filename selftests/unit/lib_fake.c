@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "lib_fake.h"
 
+#include <linux/sockios.h>
 #include <stdarg.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -25,6 +26,11 @@ int __real_fcntl64(int fd, int cmd, ...);
 void *__real_dlopen(const char *name, int flags);
 ssize_t __real_pread64(int fd, void *buf, size_t size, off_t offset);
 ssize_t __real_pwrite64(int fd, const void *buf, size_t size, off_t offset);
+
+static const char *in_tree(const char *path, char buffer[512])
+{
+	return fake.path ? fake.path(path, buffer) : path;
+}
 
 /* ---- planning ------------------------------------------------------------ */
 
@@ -88,6 +94,31 @@ struct peerlane_region *fake_region(uint32_t caps, size_t length)
 	fake_info(PEERLANE_KIND_BAR, PEERLANE_STATE_ACTIVE, caps, length);
 	CHECK_INT(peerlane_region_alloc("gpu0", length, &region), 0);
 	return region;
+}
+
+static int endpoint_fd;
+
+static void fill_create(void *arg)
+{
+	struct peerlane_endpoint_create *create = arg;
+
+	create->out_fd = endpoint_fd;
+	create->out_id = 5;
+}
+
+struct peerlane_endpoint *fake_endpoint(int fd)
+{
+	struct peerlane_endpoint_options options = {
+		.size = sizeof(options), .secret = { 1 },
+	};
+	struct peerlane_endpoint *endpoint = NULL;
+
+	endpoint_fd = fd;
+	fake_ioctl(PEERLANE_IOC_ENDPOINT_CREATE,
+		   sizeof(struct peerlane_endpoint_create),
+		   .fill = fill_create);
+	CHECK_INT(peerlane_endpoint_create(&options, &endpoint), 0);
+	return endpoint;
 }
 
 /* ---- files --------------------------------------------------------------- */
@@ -172,9 +203,11 @@ static bool ours(const char *path)
 
 int __wrap_open64(const char *path, int flags, ...)
 {
+	char buffer[512];
 	va_list ap;
 	int mode;
 
+	path = in_tree(path, buffer);
 	if (ours(path))
 		return fake_open(path, flags);
 	va_start(ap, flags);
@@ -200,6 +233,9 @@ int __wrap_close(int fd)
 
 int __wrap_access(const char *path, int mode)
 {
+	char buffer[512];
+
+	path = in_tree(path, buffer);
 	if (!ours(path))
 		return __real_access(path, mode);
 	if (!strcmp(path, PL_CONTROL))
@@ -212,8 +248,10 @@ int __wrap_access(const char *path, int mode)
 
 ssize_t __wrap_readlink(const char *path, char *buf, size_t size)
 {
+	char buffer[512];
 	int n;
 
+	path = in_tree(path, buffer);
 	if (!ours(path))
 		return __real_readlink(path, buf, size);
 	if (!fake.driver[0])
@@ -305,6 +343,8 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 	va_start(ap, request);
 	hdr = va_arg(ap, struct peerlane_hdr *);
 	va_end(ap);
+	if (request == SIOCETHTOOL && fake.ethtool)
+		return fake.ethtool(hdr);
 	CHECK(fcntl(fd, F_GETFD) >= 0);
 	if (!CHECK(fake.played < fake.planned))
 		return refuse(ENOTTY);

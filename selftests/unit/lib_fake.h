@@ -51,6 +51,17 @@ extern struct fake {
 		struct peerlane_pin_host pin;
 		struct peerlane_list list;
 		struct peerlane_preflight preflight;
+		struct peerlane_endpoint_create create;
+		struct peerlane_endpoint_address address;
+		struct peerlane_endpoint_bind bind;
+		struct peerlane_endpoint_expose expose;
+		struct peerlane_endpoint_withdraw withdraw;
+		struct peerlane_endpoint_submit submit;
+		struct peerlane_group_create group;
+		struct peerlane_group_join join;
+		struct peerlane_group_submit collect;
+		struct peerlane_aggregator_create aggregator;
+		struct peerlane_aggregator_ranks ranks;
 	} seen[FAKE_CALLS];
 
 	int control_errno;	/* open() of the control file */
@@ -74,6 +85,10 @@ extern struct fake {
 	int madvise_advice;
 	const char *no_library;	/* dlopen() of it fails */
 
+	/* Of lib_fake_tree.c, or NULL: where a path is, ethtool's ioctl */
+	const char *(*path)(const char *path, char buffer[512]);
+	int (*ethtool)(void *ifreq);
+
 	int move_fd;		/* file of read_file() and write_file() */
 	int move_flags;		/* its F_GETFL */
 	struct fake_move moves[8];
@@ -96,6 +111,8 @@ void fake_info(uint32_t kind, uint32_t state, uint32_t caps, uint64_t length);
 void fake_move(ssize_t ret, int err);
 /* A new file of @size bytes, as a region's or a dma-buf's */
 int fake_file(size_t size);
+/* An endpoint whose file is @fd */
+struct peerlane_endpoint *fake_endpoint(int fd);
 /* A region of the device "gpu0" */
 struct peerlane_region *fake_region(uint32_t caps, size_t length);
 

@@ -68,14 +68,40 @@ pattern_rows() {
 	[ "$NODE" -eq 1 ] || [ "$number" -eq $(($# + 1)) ] || row "pattern" - "$number rows" 1
 }
 
+# flow_number KEY: of the flow that goes to node 2, from all flows as JSON
+flow_number() {
+	peerlane -j flow list dst "$NODE_IP_2" transport rc sort by retransmitted |
+		tr '{' '\n' | sed -n "s/.*\"$1\":\([0-9]*\)[,}].*/\1/p" | head -n 1
+}
+
+# A lossy link on the way to node 2: which flow suffers, and how much?
+flow_rows() {
+	local dev log=$OUT/flows rc again
+	step "2 % of node 1's packets get lost; peerlane flow list"
+	dev=$(ip -o route get "$NODE_IP_2" | sed -n 's/.* dev \([^ ]*\).*/\1/p')
+	[ "$NODE" -ne 1 ] || tc qdisc add dev "$dev" root netem loss 2%
+	peerlane flow reset all >"$log.reset"
+	perftest "$log" ib_write_bw -s 65536 -n 50
+	rc=$?
+	[ "$rc" -eq 0 ] || sed 's/^/! /' "$log"
+	[ "$NODE" -eq 1 ] || return
+	tc qdisc del dev "$dev" root
+	peerlane flow list sort by retransmitted top 3 | sed "s/^/node $NODE: /"
+	again=$(flow_number retransmitted)
+	[ "$rc" -eq 0 ] && [ "${again:-0}" -gt 0 ]
+	row "flow list names what was lost" 65536 "${again:-0} packets again" $?
+}
+
 main() {
 	bind_device || exit 1
+	peerlane flow observe local on
 	perftest_row ib_write_bw 65536 50 4 MB/s
 	perftest_row ib_read_bw 65536 50 4 MB/s
 	perftest_row ib_send_bw 65536 50 4 MB/s
 	perftest_row ib_write_lat 8 100 5 us
 	pattern_rows write:65536:bar+0:bar+4096 write:4097:bar+13:bar+2097133 \
 		write:1:bar+5:bar+70001 write:1048576:bar+2097151:bar2+1000003
+	flow_rows
 	step "taking the module out"
 	return "$failed"
 }

@@ -4,9 +4,11 @@
  * tells where to. In the environment: NODE, DISK (a block device that nothing
  * else uses), BAR_PHYS (where the BAR of gpu0 lies), and IOMMU if there is one.
  */
+#include <linux/fs.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -90,6 +92,8 @@ static void read_puts_the_file_into_the_bar(void)
 	CHECK_INT(host_says("disk-fill \"$NODE\" 8192 %lu %llu", PART, SEED), 0);
 	if (!begin_dma())
 		return;
+	/* The search for partitions may have left some, if it ended late. */
+	CHECK_INT(ioctl(disk, BLKFLSBUF, 0), 0);
 	CHECK_INT(host_says("dma-watch \"$NODE\""), 0);
 	CHECK_INT(peerlane_region_read_file(region, 65536, disk, 8192, PART,
 					    &done), 0);

@@ -47,6 +47,29 @@ renew_source() {
 	rm -rf "$tmp"
 }
 
+# keep_ynl: the source's netlink tools and schemas, which tests compare ours with.
+keep_ynl() {
+	local final tmp
+	keep_source
+	final=$(ynl_path)
+	[ -d "$final" ] && return
+	say "unpacking the netlink tools of linux-source $(<"$build_cache/source/version")"
+	tmp=$(mktemp -d "$build_cache/.ynl.XXXXXX")
+	# shellcheck disable=SC2064 # the folder of now is what must go
+	trap "rm -rf '$tmp'" EXIT
+	tar -C "$tmp" --strip-components=1 --wildcards -xf "$build_cache/source/linux.tar.xz" \
+		'*/tools/net/ynl' '*/Documentation/netlink/*.yaml' '*/include/uapi/linux/genetlink.h'
+	chmod 755 "$tmp"
+	rm -rf "$build_cache"/ynl-*
+	mv -T "$tmp" "$final"
+	trap - EXIT
+}
+
+ynl_path() {
+	[ -s "$build_cache/source/version" ] || return 1
+	echo "$build_cache/ynl-$(<"$build_cache/source/version")"
+}
+
 # build_key NAME: what decides whether a built kernel is still the right one.
 build_key() {
 	{
@@ -129,7 +152,7 @@ compile() {
 # build NAME: into the cache, unless it is there.
 build() {
 	local name=$1 final tmp begin=$SECONDS
-	keep_source
+	locked source keep_source
 	final=$(built_path "$name")
 	complete "$final" && return
 	tmp=$(mktemp -d "$build_cache/.build-$name.XXXXXX")

@@ -116,7 +116,9 @@ def hub_command(nodes, folder):
 
 def command(options, number, folder, kernel, initrd, hub):
     machine = "q35,kernel-irqchip=split" if options.iommu and options.accel == "kvm" else "q35"
-    accel = "tcg,thread=multi" if options.accel == "tcg" else options.accel
+    accel = options.accel
+    if accel == "tcg":
+        accel += ",thread=multi"
     append = COMMAND_LINE
     if options.iommu:
         append += " intel_iommu=on iommu=nopt"

@@ -7,7 +7,7 @@ RESULT = re.compile(r"^( *)(not )?ok\b(?: +(\d+))?[ -]*([^#]*)(?:# *(\w+)(.*))?$
 PLAN = re.compile(r"^( *)1\.\.(\d+)\s*(#.*)?$")
 VERSION = re.compile(r"^( *)(?:K?TAP) version \d+")
 MARK = re.compile(r"peerlane-test: (.*)")
-EXPECT = re.compile(r"peerlane-expect: (.*)")
+EXPECT = re.compile(r"peerlane-(expect|allow): (.*)")
 BANNER = "Linux version "
 
 # Bits of /proc/sys/kernel/tainted that an out-of-tree, unsigned module sets.
@@ -114,11 +114,12 @@ def read_patterns(text):
 
 
 class Expected:
-    """A splat that a test said it would bring about: it is none, but it must come."""
+    """A splat that a test said it would bring about: it is none, but it must come;
+    or, if it is only allowed, may."""
 
-    def __init__(self, text):
+    def __init__(self, text, must=True):
         self.text = text.strip()
-        self.came = False
+        self.came = not must
         try:
             self.pattern = re.compile(self.text)
         except re.error:
@@ -149,7 +150,7 @@ def splats(console, patterns, allow):
             quiet = 0
             continue
         if match := EXPECT.search(line):
-            expected.append(Expected(match[1]))
+            expected.append(Expected(match[2], match[1] == "expect"))
             continue
         quiet -= 1
         if [one for one in expected if one.excuses(line)]:

@@ -100,6 +100,14 @@ class ConsoleTest(unittest.TestCase):
             "[ 3.0] peerlane-test: one\n[ 3.0] peerlane-expect: Oops\n"
             "[ 4.0] peerlane-test: two\n")[0])
 
+    def test_allowed_splat(self):
+        text = "[ 3.0] peerlane-test: one\n[ 3.0] peerlane-allow: Call Trace:\n"
+        self.assertEqual(console(text), [])
+        self.assertEqual(console(text + "[ 3.1] Call Trace:\n"), [])
+        self.assertEqual(len(console(text + "[ 3.1] WARNING: x\n[ 3.2] Call Trace:\n")), 1)
+        self.assertEqual(len(console(
+            text + "[ 4.0] peerlane-test: two\n[ 4.1] Call Trace:\n")), 1)
+
     def test_expected_everything(self):
         for pattern in (".*", "x*", "["):
             found = console(f"[ 3.0] peerlane-test: one\n[ 3.0] peerlane-expect: {pattern}\n"

@@ -27,6 +27,8 @@ struct kunit_suite {
 
 #define KUNIT_CASE(fn) { .run_case = fn, .name = #fn }
 
+#define kunit_info(test, fmt, ...) \
+	((void)(test), printf("# " fmt "\n", ##__VA_ARGS__))
 #define KUNIT_EXPECT_EQ(test, got, want) \
 	((void)(test), CHECK_INT(got, want))
 #define KUNIT_EXPECT_TRUE(test, what)	((void)(test), CHECK(what))

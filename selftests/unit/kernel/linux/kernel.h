@@ -7,16 +7,14 @@
 #define SELFTESTS_KERNEL_H
 
 #include <limits.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <linux/types.h>
+#include <stdio.h>
 
-typedef __u8 u8;
-typedef __u16 u16;
-typedef __u32 u32;
-typedef __u64 u64;
-
+#define U8_MAX			((u8)~0)
+#define U16_MAX			((u16)~0)
+#define U32_MAX			(~0U)
 #define U64_MAX			(~0ULL)
+#define S64_MAX			((s64)(U64_MAX >> 1))
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 #define ALIGN_DOWN(x, to)	((x) & ~((__typeof__(x))(to) - 1))
 #define min(a, b)		((a) < (b) ? (a) : (b))

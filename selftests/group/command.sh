@@ -1,0 +1,156 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# selftests/vm/run --nodes 2 --bind --param aggregator=1 -- selftests/group/command.sh [PART...]
+#
+# peerlane aggregator, group and bench allreduce between two nodes: node 1 has
+# the aggregator and rank 0, node 2 has rank 1. Node 1 judges.
+set -uo pipefail
+
+# shellcheck source=../verbs/guest.sh
+. "${BASH_SOURCE[0]%/*}/../verbs/guest.sh"
+
+log=/tmp/group.$NODE
+events=/tmp/aggregator
+rank=$((NODE - 1))
+number=0
+export PEERLANE_SECRET="summed by $NODES nodes"
+
+# Packets get lost on a busy machine, and programs start slowly.
+patience=(--timeout 30000 --op-timeout 60000 --join-timeout 100000)
+
+# wait_for PATTERN FILE: until a line of it matches.
+wait_for() {
+	local try
+	for ((try = 0; try < 300; try++)); do
+		! grep -q "$1" "$2" 2>/dev/null || return 0
+		sleep 0.2
+	done
+	return 1
+}
+
+start_aggregator() {
+	[ "$NODE" -eq 1 ] || return
+	# shellcheck disable=SC2153 # from the rig
+	peerlane aggregator --listen "$NODE_IP_1" --memory 32m --timeout 30000 \
+		--join-timeout 100000 -j >"$events" 2>"$events.err" &
+	aggregator=$!
+	wait_for '"listening"' "$events"
+}
+
+# call OPTION...: one rank of the group, whose number is $number.
+call() {
+	timeout 240 peerlane bench allreduce --rank "$rank" --size 2 -a "$NODE_IP_1" \
+		--group "$number" "${patience[@]}" -j "$@" >"$log" 2>&1
+}
+
+# together OPTION...: both ranks at once.
+together() {
+	number=$((number + 1))
+	barrier "group-$number" 200 || return
+	call "$@"
+}
+
+# figure EXPRESSION: of Python, over the list of rows.
+figure() {
+	python3 -c 'import json, sys
+rows = json.load(open(sys.argv[1]))
+sys.exit(not eval(sys.argv[2]))' "$log" "$1"
+}
+
+# summed NAME OPTION...: no element is wrong.
+summed() {
+	local name=$1 rc
+	shift
+	together "$@" -n 3 -w 1 --check
+	rc=$?
+	[ "$NODE" -eq 1 ] || return
+	[ "$rc" -eq 0 ] && figure 'rows and all(row["errors"] == 0 and row["ops"] == 3 for row in rows)'
+	result $? "$name" "$log"
+}
+
+data() {
+	summed 'f32, from 4 bytes to 1 MiB' -b 4 -e 1m -f 16
+	[ "$NODE" -ne 1 ] || {
+		figure 'rows[-1]["size"] == rows[-1]["wire_sent"] == rows[-1]["wire_received"] == 1 << 18'
+		result $? 'each byte is sent once, and received once' "$log"
+	}
+	summed 'f32 in place' -b 200k --in-place
+	summed 'bf16, from BAR to BAR' -b 200k --type bf16 --device gpu0
+	summed 'the average of f16' -b 33334 --type f16 --op avg
+	summed 'the most of i32' -b 100k --type i32 --op max
+	summed 'bits of u8, an odd number' -b 77777 --type u8 --op bxor
+	summed 'four lanes, small segments' -b 300k --segment 4k --window 16 -q 4
+}
+
+# rank 0 goes on for long, and is looked at.
+look() {
+	local job words
+	number=$((number + 1))
+	barrier "group-$number" 200 || return
+	call -b 64k -n 100000 &
+	job=$!
+	if [ "$NODE" -eq 2 ]; then
+		barrier looked 200
+		kill -KILL "$(pidof -s peerlane)"
+		wait "$job"
+		return
+	fi
+	wait_for "\"formed\".*\"group\":$number," "$events"
+	sleep 3
+	peerlane -j group list state joined >"$log.list"
+	grep -q "\"group\":$number,\"rank\":0,\"ranks\":2" "$log.list"
+	result $? 'group list shows the rank' "$log.list"
+	peerlane group show "$number" >"$log.show" 2>&1
+	words=$(tail -n 1 "$log.show")
+	grep -q '^RANK  PEER' "$log.show" && [[ $words == *late* ]]
+	result $? 'group show says who was late' "$log.show"
+	barrier looked 200
+	wait "$job"
+	grep -q 'rank 1 left .*(ECONNABORTED)' "$log"
+	result $? 'who dies is named to the others' "$log"
+	wait_for "\"ended\".*\"group\":$number,.*\"cause\":\"left\",\"rank\":1," "$events"
+	result $? 'and by the aggregator' "$events"
+}
+
+differences() {
+	together -b "$((1024 * (1 + rank)))" -n 1 -w 0
+	[ "$NODE" -ne 1 ] || {
+		grep -q 'called count .*(EBADE)' "$log"
+		result $? 'another count is refused, with both numbers' "$log"
+	}
+	number=$((number + 1))
+	barrier "group-$number" 200 || return
+	[ "$NODE" -eq 1 ] || return
+	PEERLANE_SECRET=wrong call -n 1
+	grep -q 'secret.*(ECONNREFUSED)' "$log"
+	result $? 'another secret is refused' "$log"
+	patience=(--join-timeout 3000)
+	number=$((number + 1))
+	call -n 1
+	grep -q '(ETIMEDOUT)' "$log"
+	result $? 'alone it gives up in time' "$log"
+}
+
+summary() {
+	local line
+	barrier summary 200
+	[ "$NODE" -eq 1 ] || return
+	line=$(grep '"ended"' "$events" | head -n 1)
+	[[ $line == *'"cause":"none"'* && $line == *'"late":"'* && $line == *'"rank":1,"peer":"'* ]]
+	result $? 'at the end of a group the aggregator says how late each rank was' "$events"
+	kill -INT "$aggregator"
+	wait "$aggregator"
+	result $? 'an interrupt ends the aggregator' "$events.err"
+	[ "$(peerlane -j group list)" = '[]' ]
+	result $? 'nothing is left'
+}
+
+declare -A here=([data]=8 [look]=4 [differences]=3 [summary]=3)
+[ $# -gt 0 ] || set -- data look differences summary
+count=0
+for part in "$@"; do count=$((count + here[$part])); done
+[ "$NODE" -ne 1 ] || plan "$count"
+start_aggregator
+for part in "$@"; do "$part"; done
+finish
