@@ -18,7 +18,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all lib utils tests modules deps check check-debug check-style demo bench vm-shell
+.PHONY: all lib utils tests modules deps check check-all check-debug check-style demo bench vm-shell
 .PHONY: install install-dkms-source dkms-install dkms-remove clean help
 
 all: lib utils modules
@@ -31,7 +31,7 @@ utils: lib
 
 # Programs that run in the virtual machines.
 tests: lib
-	@for d in region verbs random lab; do $(MAKE) -C selftests/$$d OUT=$(BUILD) || exit; done
+	@for d in flow region endpoint group netlink verbs random lab; do $(MAKE) -C selftests/$$d OUT=$(BUILD) || exit; done
 
 modules:
 	@scripts/build-module "$(KERNEL)" $(module-options)
@@ -41,6 +41,10 @@ deps:
 
 check: deps
 	@scripts/check
+
+# With the second kernel and the larger fabrics that check leaves out.
+check-all: deps
+	@scripts/check --all
 
 # Every suite that runs in virtual machines, on the kernel with all checkers on.
 check-debug: deps
@@ -87,6 +91,7 @@ help:
 	@echo 'make lib | utils           the library | the command'
 	@echo 'make deps                  install what building and testing need (apt)'
 	@echo 'make check                 all tests; the last line is the verdict'
+	@echo 'make check-all             those, too, that check leaves out to be done in an hour'
 	@echo 'make check-debug           the VM suites on a kernel with KASAN, lockdep, kmemleak, ...'
 	@echo 'make check-style           linters only'
 	@echo 'make demo                  a tour in two virtual machines'
