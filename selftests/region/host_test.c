@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "frame.h"
 #include "region.h"
 #include "tap.h"
 
@@ -57,17 +58,6 @@ static char *pages(size_t length, int prot)
 static char *rw_pages(size_t length)
 {
 	return pages(length, PROT_READ | PROT_WRITE);
-}
-
-static uint64_t frame_of(const char *addr)
-{
-	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-	uint64_t entry = 0;
-
-	if (pread(fd, &entry, sizeof(entry), (uintptr_t)addr / PAGE * 8) != 8)
-		entry = 0;
-	close(fd);
-	return entry & ((1ULL << 55) - 1);
 }
 
 /* ---- making ---- */

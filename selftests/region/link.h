@@ -5,6 +5,7 @@
 
 #include "lifetime.h"
 #include "dma.h"
+#include "frame.h"
 #include "pl_exporter.h"
 #include "pl_link.h"
 
@@ -123,20 +124,45 @@ static inline void foreign_take(int dmabuf)
 	close(fd);
 }
 
-/* @pages pages, those beside each other in memory far apart: backwards. */
+struct framed {
+	uint64_t frame;
+	off_t offset;
+};
+
+static inline int by_falling_frame(const void *a, const void *b)
+{
+	uint64_t x = ((const struct framed *)a)->frame;
+	uint64_t y = ((const struct framed *)b)->frame;
+
+	return (x < y) - (x > y);
+}
+
+/*
+ * @pages pages, none of which has the next one's memory right behind its own,
+ * so that each is a piece for itself.
+ */
 static inline char *backwards(int pages)
 {
 	int fd = memfd_create("pages", MFD_CLOEXEC), i;
+	struct framed *order = calloc(pages, sizeof(*order));
 	uint64_t length = pages * PAGE;
 	char *at;
 
+	CHECK(order);
 	CHECK_INT(ftruncate(fd, length), 0);
 	at = map(fd, length);
 	memset(at, 0, length);
+	for (i = 0; i < pages; i++) {
+		order[i].frame = frame_of(at + i * PAGE);
+		order[i].offset = i * PAGE;
+		CHECK(order[i].frame);
+	}
+	qsort(order, pages, sizeof(*order), by_falling_frame);
 	for (i = 0; i < pages; i++)
 		CHECK(mmap(at + i * PAGE, PAGE, PROT_READ | PROT_WRITE,
 			   MAP_SHARED | MAP_FIXED, fd,
-			   (pages - 1 - i) * PAGE) != MAP_FAILED);
+			   order[i].offset) != MAP_FAILED);
+	free(order);
 	close(fd);
 	memset(at, 0, length);
 	return at;

@@ -147,7 +147,7 @@ static void entries_are_as_many_as_pieces(void)
 	uint64_t next;
 
 	all = link_list(link, PL_LINK_SGES, 0, PAGES * PAGE, PAGES, &list);
-	CHECK(all > 1 && all <= PAGES);
+	CHECK_INT(all, PAGES);
 	CHECK_INT(list.covered, PAGES * PAGE);
 	/* No more than there is room for, and told how far that goes. */
 	n = link_list(link, PL_LINK_SGES, 5, PAGES * PAGE - 5, all - 1, &list);

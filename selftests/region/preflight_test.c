@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "frame.h"
 #include "pl_link.h"
 #include "region.h"
 #include "tap.h"
@@ -183,14 +184,35 @@ static void link_that_cannot_address_the_memory_is_refused(void)
 	check_link(new_region(UNIT));
 }
 
-/* Not all of 8 MiB lie that low. */
+#define LOW_BYTES	(1UL << 28)
+#define UNIT_FRAMES	(UNIT / FRAME_BYTES)
+
+/* How many frames of @at are written when the first one does not lie low. */
+static size_t write_until_high(char *at, size_t frames)
+{
+	size_t i;
+
+	for (i = 0; i < frames; i++) {
+		at[i * FRAME_BYTES] = 1;
+		if (frame_of(at + i * FRAME_BYTES) * FRAME_BYTES >= LOW_BYTES)
+			break;
+	}
+	return i;
+}
+
+/* In more memory than lies low there is a page that does not. */
 static void link_that_cannot_address_all_pages_is_refused(void)
 {
-	char *at = mmap(NULL, 8 * MIB, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	size_t frames = LOW_BYTES / FRAME_BYTES + UNIT_FRAMES, high;
+	char *at = mmap(NULL, frames * FRAME_BYTES, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	check_link(pin_host(at, 8 * MIB, 0));
-	munmap(at, 8 * MIB);
+	CHECK(at != MAP_FAILED);
+	high = write_until_high(at, frames);
+	CHECK(high < frames);
+	high -= high % UNIT_FRAMES;
+	check_link(pin_host(at + high * FRAME_BYTES, UNIT, 0));
+	munmap(at, frames * FRAME_BYTES);
 }
 
 static const struct tap_case cases[] = {
