@@ -120,6 +120,8 @@ def command(options, number, folder, kernel, initrd, hub):
     if accel == "tcg":
         accel += ",thread=multi"
     append = COMMAND_LINE
+    if options.tsc_khz:
+        append += f" tsc_early_khz={options.tsc_khz}"
     if options.iommu:
         append += " intel_iommu=on iommu=nopt"
     append += "".join(" " + text for text in options.cmdline)
