@@ -1747,7 +1747,7 @@ peerlane_endpoint_accept(const struct peerlane_endpoint *listener,
  * signal came, it goes on like that; -ENXIO a name is not known; -ECONNREFUSED
  * nobody listens there or the peer refused, as for another secret; -ETIMEDOUT;
  * -ENETUNREACH; -EHOSTUNREACH; -EADDRNOTAVAIL @source; -EISCONN used already;
- * -ENODEV no RDMA device on the route.
+ * -ENODEV no RDMA device on the route; -EDQUOT this user has too many.
  */
 PEERLANE_API int
 peerlane_endpoint_connect(const struct peerlane_endpoint *endpoint,
@@ -2324,7 +2324,8 @@ PEERLANE_API int peerlane_group_unbind(const struct peerlane_group *group,
  * it goes on like that; -EINVAL @aggregators; -ENXIO a name is not known;
  * -ECONNREFUSED nobody listens there, or it refused; -ETIMEDOUT not all ranks
  * came; -EBADE the ranks do not say the same; -EEXIST another one is this rank;
- * -ENOSPC an aggregator has no memory for the group; -EISCONN used already.
+ * -ENOSPC an aggregator has no memory for the group; -EISCONN used already;
+ * -EDQUOT this user would have too many connections: it can be tried again.
  */
 PEERLANE_API int peerlane_group_join(const struct peerlane_group *group,
 				     const char *aggregators,

@@ -18,11 +18,6 @@ module_param_named(aggregator, aggregator_allowed, bool, 0644);
 MODULE_PARM_DESC(aggregator,
 		 "may aggregators be made on this machine? (default 0)");
 
-static unsigned int user_aggregators = 64;
-module_param(user_aggregators, uint, 0644);
-MODULE_PARM_DESC(user_aggregators,
-		 "aggregators one user may have; 0: no limit (default 64)");
-
 static unsigned int aggregator_groups = 1024;
 module_param(aggregator_groups, uint, 0644);
 MODULE_PARM_DESC(aggregator_groups,
@@ -37,11 +32,6 @@ static unsigned int aggregator_keys = 65536;
 module_param(aggregator_keys, uint, 0644);
 MODULE_PARM_DESC(aggregator_keys,
 		 "memory keys of one rank's slots that an aggregator keeps, each of up to 2 MiB (default 65536)");
-
-static const struct peerlane_countable countable = {
-	.nouns		= "aggregators",
-	.parameter	= "user_aggregators",
-};
 
 static LIST_HEAD(aggregators);		/* in order of id */
 static DEFINE_MUTEX(aggregators_lock);	/* protects aggregators */
@@ -88,6 +78,7 @@ static int take_settings(struct peerlane_aggregator *aggregator,
 
 	settings->service = LINK_SERVICE_GROUP;
 	settings->uid = current_euid();
+	settings->purse = &aggregator_purse;
 	settings->lanes = LINK_LANES_MAX;	/* as many as a rank wants */
 	settings->depth = 16;
 	settings->notify = NOTIFY;
@@ -210,8 +201,7 @@ aggregator_new(const struct peerlane_aggregator_create *args,
 	init(aggregator);
 	ret = take_settings(aggregator, args, msg);
 	if (!ret)
-		ret = peerlane_count(&countable, aggregator->uid, 1,
-				     READ_ONCE(user_aggregators), msg);
+		ret = aggregator_charge(aggregator, msg);
 	if (ret) {
 		aggregator_put(aggregator);
 		return ERR_PTR(ret);
@@ -302,7 +292,7 @@ void aggregator_close(struct peerlane_aggregator *aggregator)
 	aggregator_stop(aggregator, -ESHUTDOWN);
 	cancel_delayed_work_sync(&aggregator->tick);
 	aggregator_pool_close(aggregator);
-	peerlane_uncount(&countable, aggregator->uid, 1);
+	aggregator_uncharge(aggregator);
 	aggregator_put(aggregator);
 }
 

@@ -182,6 +182,17 @@ void aggregator_info(struct peerlane_aggregator *aggregator,
 u32 aggregator_records(struct net *net, bool all,
 		       struct peerlane_aggregator_info *records, u32 room);
 
+/* ---- aggregator_charge.c: what its maker pays ---- */
+
+extern const struct link_purse aggregator_purse;
+
+int aggregator_charge(struct peerlane_aggregator *aggregator,
+		      struct peerlane_msg *msg);
+void aggregator_uncharge(struct peerlane_aggregator *aggregator);
+int aggregator_charge_bytes(struct peerlane_aggregator *aggregator, u64 amount,
+			    struct peerlane_msg *msg);
+void aggregator_uncharge_bytes(struct peerlane_aggregator *aggregator, u64 amount);
+
 /* ---- aggregator_pool.c ---- */
 
 int aggregator_pool_open(struct peerlane_aggregator *aggregator, int fd,

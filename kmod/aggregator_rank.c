@@ -251,6 +251,7 @@ void aggregator_rank_free(struct aggregator_rank *rank)
 	link_wait_ended(rank->link);
 	link_put(rank->link);
 	kvfree(rank->results);
+	aggregator_uncharge_bytes(aggregator, sizeof(*rank));
 	mutex_lock(&aggregator->lock);
 	WRITE_ONCE(aggregator->rank_count, aggregator->rank_count - 1);
 	mutex_unlock(&aggregator->lock);
@@ -287,12 +288,29 @@ void aggregator_kill_strangers(struct peerlane_aggregator *aggregator, bool all)
 
 /* ---- who comes in ---- */
 
+static int rank_charge(struct peerlane_aggregator *aggregator)
+{
+	const u64 own = sizeof(struct aggregator_rank);
+	int ret = aggregator_charge_bytes(aggregator, own, NULL);
+
+	if (ret)
+		return ret;
+	ret = link_charge(&aggregator->settings, 1, NULL);
+	if (ret)
+		aggregator_uncharge_bytes(aggregator, own);
+	return ret;
+}
+
 static struct aggregator_rank *rank_new(struct peerlane_aggregator *aggregator)
 {
 	struct aggregator_rank *rank = kzalloc(sizeof(*rank), GFP_KERNEL_ACCOUNT);
+	int ret;
 
 	if (!rank)
-		return NULL;
+		return ERR_PTR(-ENOMEM);
+	ret = rank_charge(aggregator);
+	if (ret)
+		goto err_free;
 	rank->aggregator = aggregator;
 	rank->born = jiffies;
 	INIT_WORK(&rank->join_work, join_work);
@@ -300,13 +318,20 @@ static struct aggregator_rank *rank_new(struct peerlane_aggregator *aggregator)
 	group_pipe_init(&rank->pipe, NULL);
 	rank->link = link_new(aggregator->net, &aggregator->settings, &rank_ops,
 			      rank, NULL);
-	if (!rank->link) {
-		kfree(rank);
-		return NULL;
+	if (IS_ERR(rank->link)) {
+		ret = PTR_ERR(rank->link);
+		goto err_uncharge;
 	}
 	rank->pipe.link = rank->link;
 	kref_get(&aggregator->ref);
 	return rank;
+
+err_uncharge:
+	link_uncharge(&aggregator->settings, 1);
+	aggregator_uncharge_bytes(aggregator, sizeof(*rank));
+err_free:
+	kfree(rank);
+	return ERR_PTR(ret);
 }
 
 static struct link *incoming(void *owner, u32 *refusal)
@@ -319,10 +344,11 @@ static struct link *incoming(void *owner, u32 *refusal)
 	*refusal = LINK_REFUSAL_BACKLOG;
 	if (!aggregator->status &&
 	    aggregator->stranger_count < aggregator->backlog) {
-		*refusal = LINK_REFUSAL_MEMORY;
 		rank = rank_new(aggregator);
+		*refusal = rank == ERR_PTR(-EDQUOT) ? LINK_REFUSAL_LIMIT :
+						      LINK_REFUSAL_MEMORY;
 	}
-	if (rank) {
+	if (!IS_ERR_OR_NULL(rank)) {
 		/* Who ends strangers may do so at once. */
 		link = rank->link;
 		link_get(link);

@@ -67,6 +67,7 @@ static int take_sizes(const struct peerlane_endpoint_create *args,
 		ret = peerlane_refuse(msg, -EINVAL,
 				      "timeout_ms %u is less than 100",
 				      settings->timeout_ms);
+	settings->purse = &endpoint_purse;
 	settings->grants = GRANTS;
 	settings->keys = READ_ONCE(endpoint_keys);
 	return ret;

@@ -193,13 +193,15 @@ int endpoint_connected(struct peerlane_endpoint *endpoint,
 
 /* ---- endpoint_charge.c: what the user pays ---- */
 
+extern const struct link_purse endpoint_purse;
+
 int endpoint_charge(struct peerlane_endpoint *endpoint, struct peerlane_msg *msg);
 /* If it was. */
 void endpoint_uncharge(struct peerlane_endpoint *endpoint);
 
 /* ---- endpoint_connect.c ---- */
 
-/* In endpoint->link, not connected. NULL: no memory. */
+/* In endpoint->link, not connected. Or ERR_PTR: no memory, or none for the user. */
 struct link *endpoint_make_link(struct peerlane_endpoint *endpoint,
 				struct peerlane_msg *msg);
 bool endpoint_is_address(const union link_address *address, bool may_be_none);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What endpoints cost their user: their number, and memory. Both are taken when
- * one is made, for as much as its settings allow: nothing is refused later.
- * A listener's user pays for what comes in.
+ * What endpoints cost their user: their number, and memory, for as much as their
+ * settings allow. The file's is taken when one is made. The connection's is the
+ * link's, as it may live longer: CONNECT may be refused for it. A listener's user
+ * pays for what comes in.
  */
 #include <linux/module.h>
 
@@ -16,7 +17,7 @@ MODULE_PARM_DESC(user_endpoints,
 static unsigned long long user_endpoint_bytes = 4ULL << 30;
 module_param(user_endpoint_bytes, ullong, 0644);
 MODULE_PARM_DESC(user_endpoint_bytes,
-		 "bytes of kernel memory for endpoints one user may have; 0: no limit (default 4 GiB)");
+		 "bytes of kernel memory for endpoints and their connections one user may have; 0: no limit (default 4 GiB)");
 
 static const struct peerlane_countable endpoints = {
 	.nouns		= "endpoints",
@@ -26,6 +27,11 @@ static const struct peerlane_countable endpoints = {
 static const struct peerlane_countable bytes = {
 	.nouns		= "bytes of endpoints",
 	.parameter	= "user_endpoint_bytes",
+};
+
+const struct link_purse endpoint_purse = {
+	.bytes	= &bytes,
+	.limit	= &user_endpoint_bytes,
 };
 
 static u64 cost(const struct peerlane_endpoint *endpoint)
@@ -38,8 +44,7 @@ static u64 cost(const struct peerlane_endpoint *endpoint)
 	       settings->depth * (u64)sizeof(*endpoint->ops) +
 	       flushes * sizeof(*endpoint->flushes) +
 	       settings->notify * (u64)sizeof(*endpoint->notices) +
-	       settings->grants * (u64)sizeof(struct endpoint_grant) +
-	       link_cost(settings);
+	       settings->grants * (u64)sizeof(struct endpoint_grant);
 }
 
 int endpoint_charge(struct peerlane_endpoint *endpoint, struct peerlane_msg *msg)

@@ -70,13 +70,23 @@ static const struct link_owner_ops link_ops = {
 struct link *endpoint_make_link(struct peerlane_endpoint *endpoint,
 				struct peerlane_msg *msg)
 {
+	const struct link_settings *settings = &endpoint->settings;
+	struct link *link;
+	int ret;
+
+	ret = link_charge(settings, 1, msg);
+	if (ret)
+		return ERR_PTR(ret);
 	/* First: its time begins, and may be up, in there. */
 	endpoint_get(endpoint);
-	endpoint->link = link_new(endpoint->net, &endpoint->settings, &link_ops,
-				  endpoint, msg);
-	if (!endpoint->link)
+	link = link_new(endpoint->net, settings, &link_ops, endpoint, msg);
+	if (IS_ERR(link)) {
+		link_uncharge(settings, 1);
 		endpoint_put(endpoint);
-	return endpoint->link;
+		return link;
+	}
+	endpoint->link = link;
+	return link;
 }
 
 /* ---- CONNECT ---- */
@@ -98,6 +108,7 @@ bool endpoint_is_address(const union link_address *address, bool may_be_none)
 
 static int begin(struct peerlane_endpoint *endpoint, struct peerlane_msg *msg)
 {
+	struct link *link;
 	bool fresh;
 
 	lockdep_assert_held_write(&endpoint->lock);
@@ -110,11 +121,14 @@ static int begin(struct peerlane_endpoint *endpoint, struct peerlane_msg *msg)
 	if (!fresh)
 		return peerlane_refuse(msg, -EISCONN,
 				       "connected, listening or closed already");
-	if (endpoint_make_link(endpoint, msg))
+	link = endpoint_make_link(endpoint, msg);
+	if (!IS_ERR(link))
 		return 0;
+	spin_lock(&endpoint->queue_lock);
 	endpoint->connect_waits = false;
 	WRITE_ONCE(endpoint->state, PEERLANE_ENDPOINT_NEW);
-	return -ENOMEM;
+	spin_unlock(&endpoint->queue_lock);
+	return PTR_ERR(link);
 }
 
 static bool has_ended(struct peerlane_endpoint *endpoint)

@@ -9,10 +9,26 @@
 
 /* ---- children ---- */
 
+/* With a link that is not connected; or ERR_PTR. */
+static struct peerlane_endpoint *make_child(struct peerlane_endpoint *parent)
+{
+	struct peerlane_endpoint *child = endpoint_new(NULL, parent, NULL);
+	struct link *link;
+
+	if (IS_ERR(child))
+		return child;
+	child->state = PEERLANE_ENDPOINT_CONNECTING;
+	link = endpoint_make_link(child, NULL);
+	if (!IS_ERR(link))
+		return child;
+	endpoint_close(child);
+	return ERR_CAST(link);
+}
+
 static struct link *incoming(void *owner, u32 *refusal)
 {
 	struct peerlane_endpoint *parent = owner, *child;
-	struct link *link = NULL;
+	struct link *link;
 	bool room;
 
 	spin_lock(&parent->queue_lock);
@@ -26,11 +42,8 @@ static struct link *incoming(void *owner, u32 *refusal)
 		return NULL;
 
 	*refusal = LINK_REFUSAL_LIMIT;
-	child = endpoint_new(NULL, parent, NULL);
-	if (!IS_ERR(child)) {
-		child->state = PEERLANE_ENDPOINT_CONNECTING;
-		link = endpoint_make_link(child, NULL);
-	}
+	child = make_child(parent);
+	link = IS_ERR(child) ? NULL : child->link;
 	/* Who takes the child off the list may end it at once. */
 	if (link)
 		link_get(link);
@@ -40,8 +53,6 @@ static struct link *incoming(void *owner, u32 *refusal)
 	else
 		parent->children--;
 	spin_unlock(&parent->queue_lock);
-	if (!link && !IS_ERR(child))
-		endpoint_close(child);
 	return link;
 }
 

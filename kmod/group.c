@@ -19,20 +19,10 @@ module_param(group_depth, uint, 0644);
 MODULE_PARM_DESC(group_depth,
 		 "operations that a rank of a group may have outstanding (default 4096)");
 
-static unsigned int user_groups = 1024;
-module_param(user_groups, uint, 0644);
-MODULE_PARM_DESC(user_groups,
-		 "group files one user may have; 0: no limit (default 1024)");
-
 static unsigned int group_keys = 65536;
 module_param(group_keys, uint, 0644);
 MODULE_PARM_DESC(group_keys,
 		 "memory keys for the slots of one rank, to each aggregator, each of up to 2 MiB (default 65536)");
-
-static const struct peerlane_countable countable = {
-	.nouns		= "group files",
-	.parameter	= "user_groups",
-};
 
 static LIST_HEAD(groups);		/* in order of id */
 static DEFINE_MUTEX(groups_lock);	/* protects groups */
@@ -132,6 +122,7 @@ static int take_link(struct peerlane_group *group,
 
 	settings->service = LINK_SERVICE_GROUP;
 	settings->uid = current_euid();
+	settings->purse = &group_purse;
 	settings->depth = 2 * group->join.window;
 	settings->notify = 2 * group->join.window + group->slot_count + 16;
 	settings->grants = 4;		/* its pool */
@@ -253,6 +244,7 @@ static void free_parts(struct peerlane_group *group)
 		peerlane_region_put_user(group->near);
 	kvfree(group->slots);
 	kvfree(group->tasks);
+	group_uncharge(group);
 	put_pid(group->opener);
 	put_net(group->net);
 	kfree_sensitive(group);
@@ -270,10 +262,9 @@ struct peerlane_group *group_new(const struct peerlane_group_create *args,
 	init(group);
 	ret = take_settings(group, args, msg);
 	if (!ret)
-		ret = make_parts(group);
+		ret = group_charge(group, msg);
 	if (!ret)
-		ret = peerlane_count(&countable, group->uid, 1,
-				     READ_ONCE(user_groups), msg);
+		ret = make_parts(group);
 	if (ret) {
 		free_parts(group);
 		return ERR_PTR(ret);
@@ -336,7 +327,6 @@ void group_close(struct peerlane_group *group)
 	cancel_work_sync(&group->join_work);
 	group_unbind_all(group);
 	group_unjoin(group);
-	peerlane_uncount(&countable, group->uid, 1);
 	free_parts(group);
 }
 

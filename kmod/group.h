@@ -114,6 +114,7 @@ struct peerlane_group {
 
 	struct mutex bind_lock;
 	struct mutex expose_lock;
+	u64 charged;			/* bytes, to uid; bind_lock once published */
 
 	/* made by JOIN under bind_lock; published with peer_count */
 	u32 peer_count;			/* READ_ONCE outside */
@@ -186,6 +187,18 @@ void group_close(struct peerlane_group *group);
 u32 group_records(struct net *net, bool all, struct peerlane_group_info *records,
 		  u32 room);
 void group_info(struct peerlane_group *group, struct peerlane_group_info *info);
+
+/* ---- group_charge.c: what the user pays ---- */
+
+extern const struct link_purse group_purse;
+
+int group_charge(struct peerlane_group *group, struct peerlane_msg *msg);
+/* If it was. */
+void group_uncharge(struct peerlane_group *group);
+/* For so many aggregators, and a link to each; group_uncharge() ends the former. */
+int group_charge_join(struct peerlane_group *group, u32 count,
+		      struct peerlane_msg *msg);
+void group_uncharge_join(struct peerlane_group *group, u32 count);
 
 /* ---- group_end.c ---- */
 

@@ -105,8 +105,8 @@ static int connect(struct group_peer *peer, const union link_address *from,
 	/* First: its time begins, and may be up, in there. */
 	group_pipe_init(&peer->pipe, NULL);
 	link = link_new(group->net, &group->settings, &group_link_ops, peer, msg);
-	if (!link)
-		return -ENOMEM;
+	if (IS_ERR(link))
+		return PTR_ERR(link);
 	peer->pipe.link = link;
 	/* Pairs with the end of the group, and a revocation, which kill it. */
 	smp_store_release(&peer->link, link);
@@ -134,26 +134,48 @@ static void connect_all(struct peerlane_group *group,
 
 	for (i = 0; !ret && i < group->peer_count && is_joining(group); i++)
 		ret = connect(&group->peers[i], source, &to[i], msg);
+	for (i = 0; i < group->peer_count; i++)
+		if (!group->peers[i].link)
+			link_uncharge(&group->settings, 1);
 	if (ret)
 		group_end(group, &fault, ret, msg->text, NULL);
 }
 
 /* ---- JOIN ---- */
 
+static void give_memory(struct peerlane_group *group, u32 count)
+{
+	free_memory(group);
+	group_uncharge_join(group, count);
+}
+
+static int take_memory(struct peerlane_group *group, u32 count,
+		       struct peerlane_msg *msg)
+{
+	int ret = group_charge_join(group, count, msg);
+
+	if (ret)
+		return ret;
+	if (!make_memory(group, count))
+		return 0;
+	give_memory(group, count);
+	return peerlane_refuse(msg, -ENOMEM, "no memory for %u aggregators",
+			       count);
+}
+
 static int begin(struct peerlane_group *group, u32 count,
 		 struct peerlane_msg *msg)
 {
 	bool fresh;
+	int ret;
 
 	lockdep_assert_held(&group->bind_lock);
 	if (READ_ONCE(group->state) != PEERLANE_GROUP_NEW)
 		return peerlane_refuse(msg, -EISCONN,
 				       "joined, joining or ended already");
-	if (make_memory(group, count)) {
-		free_memory(group);
-		return peerlane_refuse(msg, -ENOMEM,
-				       "no memory for %u aggregators", count);
-	}
+	ret = take_memory(group, count, msg);
+	if (ret)
+		return ret;
 	spin_lock(&group->queue_lock);
 	fresh = group->state == PEERLANE_GROUP_NEW;
 	if (fresh) {
@@ -163,7 +185,7 @@ static int begin(struct peerlane_group *group, u32 count,
 	spin_unlock(&group->queue_lock);
 	if (fresh)
 		return 0;
-	free_memory(group);
+	give_memory(group, count);
 	return peerlane_refuse(msg, -ENOTCONN, "ended meanwhile");
 }
 

@@ -319,6 +319,7 @@ static void link_free(struct kref *ref)
 	cancel_delayed_work_sync(&link->tell);
 	for (i = 0; i < LINK_LANES_MAX; i++)
 		link_lane_free(link->lanes[i]);
+	link_charge_end(link);
 	put_net(link->net);
 	kfree_sensitive(link);
 }
@@ -370,13 +371,13 @@ struct link *link_new(struct net *net, const struct link_settings *settings,
 {
 	struct link *link = kzalloc(sizeof(*link), GFP_KERNEL_ACCOUNT);
 
-	if (!link) {
-		peerlane_refuse(msg, -ENOMEM, "no memory for a connection");
-		return NULL;
-	}
+	if (!link)
+		return ERR_PTR(peerlane_refuse(msg, -ENOMEM,
+					       "no memory for a connection"));
 	init(link);
 	link->net = get_net(net);
 	link->settings = *settings;
+	link->charged = link_cost(settings);
 	link->ops = ops;
 	link->owner = owner;
 	link->lane_count = settings->lanes;

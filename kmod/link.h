@@ -42,6 +42,7 @@ struct link_key;
 struct link_listener;
 struct link_map;
 struct net;
+struct peerlane_countable;
 struct peerlane_msg;
 struct peerlane_region;
 
@@ -59,8 +60,15 @@ union link_address {
 	struct sockaddr_in6 in6;
 };
 
+/* What of a user's links are counted as: a text of charge.c, and its limit. */
+struct link_purse {
+	const struct peerlane_countable *bytes;
+	const unsigned long long *limit;	/* a module parameter; 0: none */
+};
+
 struct link_settings {
-	kuid_t uid;		/* who pays for memory keys */
+	kuid_t uid;		/* who pays for links and memory keys */
+	const struct link_purse *purse;
 	u8 secret[LINK_SECRET_SIZE];
 	u32 lanes;
 	u32 depth;		/* operations that the owner has at once */
@@ -199,7 +207,10 @@ struct link_owner_ops {
 
 int link_init(void);
 void link_exit(void);
-/* Not connected; one reference. */
+/*
+ * Not connected; one reference, or ERR_PTR. It takes over the charge for one
+ * link, which the caller has to have: see link_charge().
+ */
 struct link *link_new(struct net *net, const struct link_settings *settings,
 		      const struct link_owner_ops *ops, void *owner,
 		      struct peerlane_msg *msg);
@@ -255,8 +266,15 @@ void peerlane_link_counts(struct peerlane_link_counts *counts);
 
 /* ---- link_cost.c ---- */
 
-/* Bytes of kernel memory at most, beside memory keys. */
-u64 link_cost(const struct link_settings *settings);
+/*
+ * Links are paid for from birth until nothing is left of them, which may be long
+ * after their owner let go: so each has its own charge, of what its settings
+ * allow. 0, -EDQUOT or -ENOMEM with a text.
+ */
+int link_charge(const struct link_settings *settings, u32 count,
+		struct peerlane_msg *msg);
+/* For those that were not made. */
+void link_uncharge(const struct link_settings *settings, u32 count);
 
 /* ---- link_bind.c: regions in slots ---- */
 

@@ -206,6 +206,7 @@ struct link {
 	u32 lane_count;		/* READ_ONCE outside */
 	u32 established;
 	struct link_lane *lanes[LINK_LANES_MAX];
+	u64 charged;		/* bytes, to settings.uid */
 	struct list_head listener_node;	/* listener->lock */
 	/* and lock: either will do to read them */
 	union link_address local;
@@ -334,6 +335,15 @@ void link_device_close(struct link *link);
 u32 link_sends_wanted(const struct link_settings *settings);
 u32 link_receives_wanted(const struct link_settings *settings);
 
+/* ---- link_cost.c ---- */
+
+/* Bytes of kernel memory at most, beside memory keys. */
+u64 link_cost(const struct link_settings *settings);
+/* The device and the number of lanes are known. link->mutex held. */
+void link_charge_less(struct link *link);
+/* Nothing is left of it. */
+void link_charge_end(struct link *link);
+
 /* ---- link_choose.c ---- */
 
 int link_choose_add(struct ib_device *dev);
@@ -395,6 +405,8 @@ void link_op_remote(struct link_wr *wr, const struct link_op *op);
 
 /* As many reads at once as both sides' values allow. link->mutex held. */
 void link_sinks_limit(struct link_lane *lane, const struct rdma_conn_param *param);
+/* Bytes of kernel memory, at most, for those of one lane. */
+u64 link_sinks_cost(void);
 int link_sinks_init(struct link_lane *lane);
 void link_sinks_free(struct link_lane *lane);
 /* Post a read; returns its bytes, 0: not now. Lock held. */

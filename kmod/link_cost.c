@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a link may need of the kernel's memory. */
+/*
+ * What links may need of the kernel's memory, and who pays for it. The charge is
+ * taken before one is made, when neither its device nor the peer's number of
+ * lanes is known; what these do not need is given back.
+ */
 #include "link_core.h"
 
 /* Of a driver, for one entry of its queues; the larger ones of those seen. */
@@ -18,16 +22,59 @@ static u64 lane_cost(u32 sends, u32 receives, u32 message)
 	       sends * send + receives * receive;
 }
 
-u64 link_cost(const struct link_settings *settings)
+static u64 cost_of(const struct link_settings *settings, u32 lanes, bool iwarp)
 {
 	u32 sends = link_sends_wanted(settings);
 	u32 receives = link_receives_wanted(settings);
+	/* Those of endpoints have no OWNER messages. */
+	u32 further = settings->service == LINK_SERVICE_ENDPOINT ?
+		      LINK_MESSAGE_SMALL : LINK_MESSAGE_MEDIUM;
 
 	/* The peer's exposures are kept here, ours are counted as memory keys. */
 	return sizeof(struct link) +
 	       settings->grants * (u64)sizeof(struct link_grant) +
 	       settings->keys * (u64)sizeof(struct link_chunk) +
 	       lane_cost(sends, receives, LINK_MESSAGE_MAX) +
-	       (settings->lanes - 1) *
-	       lane_cost(sends, receives, LINK_MESSAGE_SMALL);
+	       (lanes - 1) * lane_cost(sends, receives, further) +
+	       (iwarp ? lanes * link_sinks_cost() : 0);
+}
+
+u64 link_cost(const struct link_settings *settings)
+{
+	return cost_of(settings, settings->lanes, true);
+}
+
+int link_charge(const struct link_settings *settings, u32 count,
+		struct peerlane_msg *msg)
+{
+	const struct link_purse *purse = settings->purse;
+
+	return peerlane_count(purse->bytes, settings->uid,
+			      count * link_cost(settings),
+			      READ_ONCE(*purse->limit), msg);
+}
+
+static void give_back(const struct link_settings *settings, u64 amount)
+{
+	if (amount)
+		peerlane_uncount(settings->purse->bytes, settings->uid, amount);
+}
+
+void link_uncharge(const struct link_settings *settings, u32 count)
+{
+	give_back(settings, count * link_cost(settings));
+}
+
+void link_charge_less(struct link *link)
+{
+	u64 cost = cost_of(&link->settings, link->lane_count, link->is_iwarp);
+
+	lockdep_assert_held(&link->mutex);
+	give_back(&link->settings, link->charged - cost);
+	link->charged = cost;
+}
+
+void link_charge_end(struct link *link)
+{
+	give_back(&link->settings, link->charged);
 }

@@ -221,6 +221,7 @@ int link_device_open(struct link *link, struct ib_device *dev,
 	 */
 	if (link->is_iwarp && ib_uses_virt_dma(dev))
 		WRITE_ONCE(link->lane_count, 1);
+	link_charge_less(link);
 	choose_sizes(link, dev);
 	ret = check_sizes(link, dev, msg);
 	if (ret)

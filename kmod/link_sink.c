@@ -17,6 +17,9 @@
 #include "link_map.h"
 
 #define REQUESTS	2	/* register, read */
+/* Of a driver, for a memory region and each of its pages; siw's are large. */
+#define SINK_MR		512
+#define SINK_MR_PAGE	24
 
 struct link_sink {
 	struct ib_cqe cqe;
@@ -60,6 +63,14 @@ static void read_done(struct ib_cq *cq, struct ib_wc *wc)
 	link_lane_pump(lane);
 	spin_unlock(&lane->lock);
 	link_call_done(&done);
+}
+
+u64 link_sinks_cost(void)
+{
+	u64 mr = SINK_MR + LINK_KEY_PAGES * SINK_MR_PAGE;
+
+	return LINK_SINKS * (sizeof(struct link_sink) + mr) +
+	       LINK_KEY_PAGES * sizeof(struct scatterlist);
 }
 
 int link_sinks_init(struct link_lane *lane)

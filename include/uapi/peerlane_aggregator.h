@@ -34,7 +34,8 @@
  *
  * A group of n ranks takes (n + 1) * window * segment bytes of the pool when its
  * first rank joins. EPERM: module parameter `aggregator' is 0. EDQUOT: the user
- * has module parameter user_aggregators already.
+ * has module parameter user_aggregators already, or would have more memory than
+ * user_aggregator_bytes, for which the links of ranks count too.
  */
 struct peerlane_aggregator_create {
 	__u32 size;

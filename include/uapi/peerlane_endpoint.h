@@ -90,7 +90,7 @@
  *
  * The endpoint belongs to the caller's network namespace. EDQUOT: the user has
  * module parameter user_endpoints already, or would have more memory than
- * user_endpoint_bytes.
+ * user_endpoint_bytes; CONNECT may find the same of its connection.
  */
 struct peerlane_endpoint_create {
 	__u32 size;
@@ -128,6 +128,8 @@ struct peerlane_endpoint_create {
  * after EINTR. A CONNECT that fails by any other error leaves no record and the
  * endpoint NEW, with what is bound to it: another address can be tried. ENOSPC:
  * the RDMA device has no queues that are as large as depth and notify_depth want.
+ * EDQUOT: the user would have more memory than module parameter
+ * user_endpoint_bytes, for which connections count until nothing is left of them.
  * EADDRINUSE, EADDRNOTAVAIL, ENETUNREACH, EHOSTUNREACH: as connect(2), bind(2).
  */
 struct peerlane_endpoint_address {

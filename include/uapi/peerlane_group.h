@@ -81,7 +81,8 @@
  * @out_fd: the group file, O_CLOEXEC; O_NONBLOCK can be set on it
  * @reserved2: 0
  *
- * EDQUOT: the user has module parameter user_groups already.
+ * EDQUOT: the user has module parameter user_groups already, or would have
+ * more memory than user_group_bytes.
  */
 struct peerlane_group_create {
 	__u32 size;
@@ -133,7 +134,9 @@ struct peerlane_group_create {
  * @reserved3: 0
  *
  * Waits until all ranks have joined. With O_NONBLOCK it returns EINPROGRESS, and
- * a JOINED or ENDED record tells the end. A signal ends only the wait.
+ * a JOINED or ENDED record tells the end. A signal ends only the wait. EDQUOT: the
+ * user would have more memory than module parameter user_group_bytes with links to
+ * all aggregators; the file is NEW, as before.
  */
 struct peerlane_group_join {
 	__u32 size;

@@ -48,6 +48,15 @@ static inline unsigned long long parameter(const char *name)
 
 /* ---- calls ---- */
 
+/* Bytes and things of all users. */
+static inline unsigned long long charged(void)
+{
+	const char *at = strstr(read_text("/sys/kernel/debug/peerlane/counts"),
+				"charged ");
+
+	return CHECK(at) ? strtoull(at + 8, NULL, 0) : 0;
+}
+
 static inline int ep_create(struct peerlane_endpoint_create *args)
 {
 	int control = open_control();

@@ -67,15 +67,6 @@ static void the_limit_refuses_callers_too(void)
 	close(listener);
 }
 
-/* Bytes and things of all users. */
-static unsigned long long charged(void)
-{
-	const char *at = strstr(read_text("/sys/kernel/debug/peerlane/counts"),
-				"charged ");
-
-	return CHECK(at) ? strtoull(at + 8, NULL, 0) : 0;
-}
-
 /* What one endpoint costs, beside its number. */
 static unsigned long long cost_of(struct peerlane_endpoint_create args)
 {
@@ -125,23 +116,58 @@ static void what_is_larger_costs_more(void)
 	CHECK(cost_of(SETTINGS(.depth = 1, .notify_depth = 1, .slots = 1)) < plain);
 }
 
-/* There would be memory for the caller's end, and for no other. */
+/* What a connection costs when it begins, as the refusal of one says. */
+static unsigned long long cost_of_link(int ep, int port)
+{
+	unsigned long long before = parameter("user_endpoint_bytes"), cost = 0;
+	const char *at;
+
+	set_parameter("user_endpoint_bytes", 1);
+	CHECK_INT(ep_connect(ep, port), -EDQUOT);
+	CHECK_HAS(text, "user_endpoint_bytes");
+	set_parameter("user_endpoint_bytes", before);
+	at = strstr(text, "asks for ");
+	if (CHECK(at))
+		cost = strtoull(at + 9, NULL, 0);
+	return cost;
+}
+
+static void a_connection_costs_as_long_as_it_lives(void)
+{
+	unsigned long long none = charged(), alone, cost;
+	int listener = ep_new(), port = ep_listen(listener), caller = ep_new();
+	int i;
+
+	alone = charged();
+	cost = cost_of_link(caller, port);
+	printf("# %llu bytes\n", cost);
+	CHECK_INT(charged(), alone);
+	CHECK_INT(ep_info(caller).state, PEERLANE_ENDPOINT_NEW);
+	CHECK_INT(ep_connect(caller, port), 0);
+	CHECK(charged() > alone);
+	CHECK_INT(ep_disconnect(caller), 0);
+	close(caller);
+	caller = ep_new();
+	for (i = 0; i < 20; i++)
+		CHECK_INT(ep_connect(caller, 1), -ECONNREFUSED);
+	close(caller);
+	close(listener);
+	/* They go when their links have left the device. */
+	CHECK(WAIT_FOR(charged() == none, PATIENCE));
+}
+
+/* There would be memory for the caller's connection, and for no other. */
 static void who_listens_pays_for_who_comes(void)
 {
 	unsigned long long before = parameter("user_endpoint_bytes");
-	unsigned long long cost = cost_of(SETTINGS());
-	int listener = ep_new(), port = ep_listen(listener), caller;
-	unsigned long long alone = charged();
+	int listener = ep_new(), port = ep_listen(listener), caller = ep_new();
+	unsigned long long alone = charged(), cost = cost_of_link(caller, port);
 
-	caller = ep_new();
-	set_parameter("user_endpoint_bytes", 3 * cost - 1);
+	set_parameter("user_endpoint_bytes", alone + cost);
 	CHECK_INT(ep_connect(caller, port), -ECONNREFUSED);
 	CHECK_HAS(text, "limit");
-	close(caller);
-	/* It goes when its link has left the device. */
 	CHECK(WAIT_FOR(charged() == alone, PATIENCE));
-	caller = ep_new();
-	set_parameter("user_endpoint_bytes", 3 * cost);
+	set_parameter("user_endpoint_bytes", 2 * (alone + cost));
 	CHECK_INT(ep_connect(caller, port), 0);
 	set_parameter("user_endpoint_bytes", before);
 	close(caller);
@@ -179,6 +205,7 @@ int main(void)
 		TAP_CASE(the_limit_refuses_callers_too),
 		TAP_CASE(memory_ends_at_the_parameter),
 		TAP_CASE(what_is_larger_costs_more),
+		TAP_CASE(a_connection_costs_as_long_as_it_lives),
 		TAP_CASE(who_listens_pays_for_who_comes),
 		TAP_CASE(keys_of_a_user_end_at_the_parameter),
 	};

@@ -185,6 +185,51 @@ static void users_have_limits(void)
 	pages_end(&pages);
 }
 
+/* All links or none: the file is as before, and joins when there is room. */
+static void links_count_against_the_bytes(void)
+{
+	unsigned long long before = parameter("user_group_bytes"), alone;
+	struct scene scene;
+
+	scene_new(&scene);
+	alone = charged();
+	set_parameter("user_group_bytes", 1);
+	CHECK_INT(group_create(GROUP_SETTINGS(.ranks = 1)), -EDQUOT);
+	CHECK_HAS(text, "user_group_bytes");
+	CHECK_INT(group_join(scene.fresh, scene.world.addresses, 1), -EDQUOT);
+	CHECK_HAS(text, "user_group_bytes");
+	CHECK_INT(charged(), alone);
+	CHECK_INT(group_info(scene.fresh).state, PEERLANE_GROUP_NEW);
+	set_parameter("user_group_bytes", before);
+	CHECK_INT(before, 16ULL << 30);
+	scene_end(&scene);
+	CHECK(WAIT_FOR(!charged(), PATIENCE));
+}
+
+static void ranks_count_for_the_maker_of_the_aggregator(void)
+{
+	unsigned long long before = parameter("user_aggregator_bytes");
+	struct pages pages = pages_new(MIB);
+	struct scene scene;
+	int fd;
+
+	scene_new(&scene);
+	set_parameter("user_aggregator_bytes", 1);
+	CHECK_INT(create_at(AGGREGATOR_SETTINGS(), pages.region), -EDQUOT);
+	CHECK_HAS(text, "user_aggregator_bytes");
+	fd = group_create(GROUP_SETTINGS(.ranks = 1, .group = 99));
+	CHECK_INT(group_join(fd, scene.world.addresses, 1), -ECONNREFUSED);
+	CHECK_HAS(text, "limit");
+	close(fd);
+	set_parameter("user_aggregator_bytes", before);
+	fd = group_create(GROUP_SETTINGS(.ranks = 1, .group = 99));
+	CHECK_INT(group_join(fd, scene.world.addresses, 1), 0);
+	close(fd);
+	scene_end(&scene);
+	pages_end(&pages);
+	CHECK(WAIT_FOR(!charged(), PATIENCE));
+}
+
 static void join_checks_its_values(void)
 {
 	uint8_t address[PEERLANE_ADDRESS_LEN] = {};
@@ -307,6 +352,8 @@ int main(void)
 		TAP_CASE(aggregators_check_their_values),
 		TAP_CASE(aggregators_have_to_be_allowed),
 		TAP_CASE(users_have_limits),
+		TAP_CASE(links_count_against_the_bytes),
+		TAP_CASE(ranks_count_for_the_maker_of_the_aggregator),
 		TAP_CASE(join_checks_its_values),
 		TAP_CASE(submit_checks_its_values),
 		TAP_CASE(slots_that_are_read_only_only_send),
