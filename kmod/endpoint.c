@@ -340,7 +340,7 @@ void endpoint_disconnect(struct peerlane_endpoint *endpoint)
 		strscpy(endpoint->reason, "closed by this side",
 			sizeof(endpoint->reason));
 		endpoint_queue(endpoint, &endpoint->disconnected);
-		WRITE_ONCE(endpoint->state, PEERLANE_ENDPOINT_CLOSED);
+		endpoint_set_state(endpoint, PEERLANE_ENDPOINT_CLOSED);
 	}
 	spin_unlock(&endpoint->queue_lock);
 	up_write(&endpoint->lock);
@@ -374,9 +374,9 @@ void endpoint_close(struct peerlane_endpoint *endpoint)
 int endpoint_connected(struct peerlane_endpoint *endpoint,
 		       struct peerlane_msg *msg)
 {
-	if (READ_ONCE(endpoint->state) == PEERLANE_ENDPOINT_CONNECTED)
+	if (endpoint_state(endpoint) == PEERLANE_ENDPOINT_CONNECTED)
 		return 0;
-	if (READ_ONCE(endpoint->state) == PEERLANE_ENDPOINT_CLOSED)
+	if (endpoint_state(endpoint) == PEERLANE_ENDPOINT_CLOSED)
 		return peerlane_refuse(msg, -ENOTCONN, "not connected any more: %s",
 				       endpoint->reason);
 	return peerlane_refuse(msg, -ENOTCONN, "not connected");

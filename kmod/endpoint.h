@@ -121,7 +121,7 @@ struct peerlane_endpoint {
 
 	spinlock_t queue_lock;
 	/* protected by queue_lock */
-	u32 state;			/* READ_ONCE outside */
+	u32 state;			/* endpoint_state() outside */
 	int status;
 	char reason[PEERLANE_REASON_LEN];
 	struct list_head free_ops;
@@ -158,6 +158,23 @@ struct peerlane_endpoint {
 
 extern const struct file_operations peerlane_endpoint_fops;
 extern struct workqueue_struct *endpoint_work_queue;
+
+/*
+ * Also without a lock: what was written before a state is seen with it. So who
+ * finds CONNECTED has the link, and who finds CLOSED the reason.
+ */
+static inline u32 endpoint_state(const struct peerlane_endpoint *endpoint)
+{
+	/* Pairs with the release in endpoint_set_state(). */
+	return smp_load_acquire(&endpoint->state);
+}
+
+/* queue_lock held. */
+static inline void endpoint_set_state(struct peerlane_endpoint *endpoint, u32 state)
+{
+	/* Pairs with the acquire in endpoint_state(). */
+	smp_store_release(&endpoint->state, state);
+}
 
 /* The file that the call was made on. */
 static inline struct peerlane_endpoint *endpoint_of(struct peerlane_call *call)

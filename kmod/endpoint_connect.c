@@ -13,10 +13,10 @@ static void came_up(struct link *link, void *owner)
 	if (endpoint->near)
 		path = link_path_to(link, endpoint->near);
 	spin_lock(&endpoint->queue_lock);
-	WRITE_ONCE(endpoint->state, PEERLANE_ENDPOINT_CONNECTED);
 	WRITE_ONCE(endpoint->was_up, true);
 	endpoint->connect_waits = false;
 	endpoint->path = path;
+	endpoint_set_state(endpoint, PEERLANE_ENDPOINT_CONNECTED);
 	endpoint_queue(endpoint, &endpoint->connected);
 	spin_unlock(&endpoint->queue_lock);
 	endpoint_wake(endpoint, EPOLLIN | EPOLLOUT);
@@ -38,7 +38,7 @@ static void went_down(struct link *link, void *owner)
 	if (waits) {
 		WRITE_ONCE(endpoint->connect_failed, true);
 	} else {
-		WRITE_ONCE(endpoint->state, PEERLANE_ENDPOINT_CLOSED);
+		endpoint_set_state(endpoint, PEERLANE_ENDPOINT_CLOSED);
 		endpoint_queue(endpoint, &endpoint->disconnected);
 	}
 	spin_unlock(&endpoint->queue_lock);
@@ -115,7 +115,7 @@ static int begin(struct peerlane_endpoint *endpoint, struct peerlane_msg *msg)
 	spin_lock(&endpoint->queue_lock);
 	fresh = endpoint->state == PEERLANE_ENDPOINT_NEW;
 	if (fresh)
-		WRITE_ONCE(endpoint->state, PEERLANE_ENDPOINT_CONNECTING);
+		endpoint_set_state(endpoint, PEERLANE_ENDPOINT_CONNECTING);
 	endpoint->connect_waits |= fresh;
 	spin_unlock(&endpoint->queue_lock);
 	if (!fresh)
@@ -126,14 +126,14 @@ static int begin(struct peerlane_endpoint *endpoint, struct peerlane_msg *msg)
 		return 0;
 	spin_lock(&endpoint->queue_lock);
 	endpoint->connect_waits = false;
-	WRITE_ONCE(endpoint->state, PEERLANE_ENDPOINT_NEW);
+	endpoint_set_state(endpoint, PEERLANE_ENDPOINT_NEW);
 	spin_unlock(&endpoint->queue_lock);
 	return PTR_ERR(link);
 }
 
 static bool has_ended(struct peerlane_endpoint *endpoint)
 {
-	return READ_ONCE(endpoint->state) != PEERLANE_ENDPOINT_CONNECTING ||
+	return endpoint_state(endpoint) != PEERLANE_ENDPOINT_CONNECTING ||
 	       READ_ONCE(endpoint->connect_failed);
 }
 
@@ -166,7 +166,7 @@ static int failed(struct peerlane_endpoint *endpoint, struct peerlane_msg *msg)
 		WRITE_ONCE(endpoint->connect_failed, false);
 		endpoint->status = 0;
 		endpoint->reason[0] = '\0';
-		WRITE_ONCE(endpoint->state, PEERLANE_ENDPOINT_NEW);
+		endpoint_set_state(endpoint, PEERLANE_ENDPOINT_NEW);
 	}
 	spin_unlock(&endpoint->queue_lock);
 	up_write(&endpoint->lock);
@@ -181,7 +181,7 @@ static int wait_connected(struct peerlane_endpoint *endpoint,
 	if (wait_event_interruptible(endpoint->wait, has_ended(endpoint)) &&
 	    goes_on_alone(endpoint))
 		return -EINTR;	/* as connect(2): it goes on */
-	if (READ_ONCE(endpoint->state) == PEERLANE_ENDPOINT_CONNECTED)
+	if (endpoint_state(endpoint) == PEERLANE_ENDPOINT_CONNECTED)
 		return 0;
 	return failed(endpoint, msg);
 }

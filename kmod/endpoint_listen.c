@@ -144,7 +144,7 @@ static void went_down(void *owner)
 	endpoint->status = -ENETDOWN;
 	strscpy(endpoint->reason, "the RDMA device of the address is gone",
 		sizeof(endpoint->reason));
-	WRITE_ONCE(endpoint->state, PEERLANE_ENDPOINT_CLOSED);
+	endpoint_set_state(endpoint, PEERLANE_ENDPOINT_CLOSED);
 	endpoint_queue(endpoint, &endpoint->disconnected);
 	spin_unlock(&endpoint->queue_lock);
 	endpoint_wake(endpoint, EPOLLIN | EPOLLHUP);
@@ -164,7 +164,7 @@ static int begin(struct peerlane_endpoint *endpoint, u32 backlog,
 	if (endpoint->state != PEERLANE_ENDPOINT_NEW)
 		ret = -EISCONN;
 	else
-		WRITE_ONCE(endpoint->state, PEERLANE_ENDPOINT_LISTENING);
+		endpoint_set_state(endpoint, PEERLANE_ENDPOINT_LISTENING);
 	endpoint->backlog = backlog;
 	spin_unlock(&endpoint->queue_lock);
 	if (ret)
@@ -178,7 +178,7 @@ static void unbegin(struct peerlane_endpoint *endpoint)
 {
 	spin_lock(&endpoint->queue_lock);
 	if (endpoint->state == PEERLANE_ENDPOINT_LISTENING)
-		WRITE_ONCE(endpoint->state, PEERLANE_ENDPOINT_NEW);
+		endpoint_set_state(endpoint, PEERLANE_ENDPOINT_NEW);
 	spin_unlock(&endpoint->queue_lock);
 }
 
@@ -190,7 +190,7 @@ static bool publish(struct peerlane_endpoint *endpoint,
 	bool open;
 
 	down_write(&endpoint->lock);
-	open = READ_ONCE(endpoint->state) == PEERLANE_ENDPOINT_LISTENING;
+	open = endpoint_state(endpoint) == PEERLANE_ENDPOINT_LISTENING;
 	if (open) {
 		endpoint->listener = listener;
 		endpoint->address = *address;
@@ -264,7 +264,7 @@ void endpoint_unlisten(struct peerlane_endpoint *endpoint)
 
 static bool is_listening(struct peerlane_endpoint *endpoint)
 {
-	return READ_ONCE(endpoint->state) == PEERLANE_ENDPOINT_LISTENING;
+	return endpoint_state(endpoint) == PEERLANE_ENDPOINT_LISTENING;
 }
 
 static bool something_came(struct peerlane_endpoint *endpoint)
@@ -290,7 +290,7 @@ struct peerlane_endpoint *endpoint_accept(struct peerlane_endpoint *endpoint,
 		if (ret)
 			return ERR_PTR(ret);
 	}
-	if (READ_ONCE(endpoint->state) == PEERLANE_ENDPOINT_CLOSED)
+	if (endpoint_state(endpoint) == PEERLANE_ENDPOINT_CLOSED)
 		return ERR_PTR(peerlane_refuse(msg, -ENOTCONN, "closed: %s",
 					       endpoint->reason));
 	return ERR_PTR(peerlane_refuse(msg, -EINVAL, "the endpoint does not listen"));

@@ -334,7 +334,7 @@ ssize_t endpoint_read_records(struct peerlane_endpoint *endpoint,
 /* The link of one that is, or was, connected stays. */
 void endpoint_hear(struct peerlane_endpoint *endpoint)
 {
-	if (READ_ONCE(endpoint->state) == PEERLANE_ENDPOINT_CONNECTED)
+	if (endpoint_state(endpoint) == PEERLANE_ENDPOINT_CONNECTED)
 		link_hear(endpoint->link);
 }
 
@@ -372,7 +372,7 @@ __poll_t endpoint_poll(struct file *file, poll_table *table)
 
 	poll_wait(file, &endpoint->wait, table);
 	endpoint_hear(endpoint);
-	state = READ_ONCE(endpoint->state);
+	state = endpoint_state(endpoint);
 	if (may_read(endpoint) || !list_empty_careful(&endpoint->ready))
 		events |= EPOLLIN | EPOLLRDNORM;
 	if (state == PEERLANE_ENDPOINT_CONNECTED &&

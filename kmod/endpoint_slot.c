@@ -74,7 +74,7 @@ static int map(struct peerlane_endpoint *endpoint, u32 index,
 	map = link_map_get(region, dev, msg);
 	down_write(&endpoint->lock);
 	if (!IS_ERR(map) && !slot->revoked && !slot->map &&
-	    READ_ONCE(endpoint->state) == PEERLANE_ENDPOINT_CONNECTED) {
+	    endpoint_state(endpoint) == PEERLANE_ENDPOINT_CONNECTED) {
 		slot->map = map;
 		map = NULL;
 	}
@@ -211,7 +211,7 @@ static int fill(struct endpoint_slot *slot, struct peerlane_region *region,
 	slot->length = args->out_length;
 	slot->read_only = args->flags & PEERLANE_BIND_READ_ONLY;
 	up_write(&endpoint->lock);
-	if (READ_ONCE(endpoint->state) != PEERLANE_ENDPOINT_CONNECTED)
+	if (endpoint_state(endpoint) != PEERLANE_ENDPOINT_CONNECTED)
 		return 0;
 	ret = map(endpoint, slot->index, msg);
 	if (ret)

@@ -61,7 +61,7 @@ static bool is_enough(struct peerlane_endpoint *endpoint, u32 wait)
 {
 	return READ_ONCE(endpoint->record_count) >= wait ||
 	       READ_ONCE(endpoint->told_end) ||
-	       READ_ONCE(endpoint->state) == PEERLANE_ENDPOINT_CLOSED;
+	       endpoint_state(endpoint) == PEERLANE_ENDPOINT_CLOSED;
 }
 
 static void spin(struct peerlane_endpoint *endpoint, u32 wait, ktime_t end)
@@ -106,12 +106,12 @@ static void wait_records(struct peerlane_endpoint *endpoint,
 	if (args->timeout_ns >= 0)
 		end = ktime_add_safe(ktime_get(), ns_to_ktime(args->timeout_ns));
 	if ((args->flags & PEERLANE_SUBMIT_BUSY_POLL) &&
-	    READ_ONCE(endpoint->state) == PEERLANE_ENDPOINT_CONNECTED) {
+	    endpoint_state(endpoint) == PEERLANE_ENDPOINT_CONNECTED) {
 		spin(endpoint, wait, end);
 		return;
 	}
 	/* What is there already needs nobody to be woken. */
-	if (READ_ONCE(endpoint->state) == PEERLANE_ENDPOINT_CONNECTED &&
+	if (endpoint_state(endpoint) == PEERLANE_ENDPOINT_CONNECTED &&
 	    link_poll_now(endpoint->link) &&
 	    is_enough(endpoint, wait))
 		return;

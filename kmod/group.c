@@ -312,7 +312,7 @@ void group_leave(struct peerlane_group *group)
 		  busy ? "this rank left with operations open" :
 			 "this rank left", NULL);
 	wait_event(group->wait,
-		   READ_ONCE(group->state) == PEERLANE_GROUP_ENDED);
+		   group_state(group) == PEERLANE_GROUP_ENDED);
 	/* The end's work may still be at its wake-up. */
 	flush_work(&group->end_work);
 }

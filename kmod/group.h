@@ -125,7 +125,7 @@ struct peerlane_group {
 
 	spinlock_t queue_lock;
 	/* protected by queue_lock */
-	u32 state;			/* READ_ONCE outside */
+	u32 state;			/* group_state() outside */
 	int status;
 	struct group_fault fault;
 	char text[PEERLANE_GROUP_TEXT_LEN];
@@ -155,6 +155,23 @@ struct peerlane_group {
 };
 
 extern struct workqueue_struct *group_queue;
+
+/*
+ * Also without a lock: what was written before a state is seen with it. So who
+ * finds JOINED has the peers and the streams, and who finds the end its text.
+ */
+static inline u32 group_state(const struct peerlane_group *group)
+{
+	/* Pairs with the release in group_set_state(). */
+	return smp_load_acquire(&group->state);
+}
+
+/* queue_lock held. */
+static inline void group_set_state(struct peerlane_group *group, u32 state)
+{
+	/* Pairs with the acquire in group_state(). */
+	smp_store_release(&group->state, state);
+}
 
 static inline struct peerlane_group *group_of(struct peerlane_call *call)
 {

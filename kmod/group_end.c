@@ -18,7 +18,7 @@ struct group_fault group_own_fault(const struct peerlane_group *group, u32 cause
 
 int group_joined(struct peerlane_group *group, struct peerlane_msg *msg)
 {
-	u32 state = READ_ONCE(group->state);
+	u32 state = group_state(group);
 
 	if (state == PEERLANE_GROUP_JOINED)
 		return 0;
@@ -49,8 +49,7 @@ void group_end(struct peerlane_group *group, const struct group_fault *fault,
 		group->fault = *fault;
 		group->status = status ?: group_cause_errno(fault->cause);
 		describe(group, text);
-		/* Pairs with readers of the text: the state is told last. */
-		smp_store_release(&group->state, PEERLANE_GROUP_ENDING);
+		group_set_state(group, PEERLANE_GROUP_ENDING);
 	}
 	if (teller)
 		teller->told_fault = true;
@@ -69,7 +68,7 @@ void group_late_work(struct work_struct *work)
 
 	group = container_of(to_delayed_work(work), struct peerlane_group,
 			     join_late);
-	if (READ_ONCE(group->state) == PEERLANE_GROUP_JOINING)
+	if (group_state(group) == PEERLANE_GROUP_JOINING)
 		group_end(group, &fault, 0, "no aggregator said within the join timeout that all ranks have joined",
 			  NULL);
 }
@@ -172,7 +171,7 @@ void group_end_work(struct work_struct *work)
 	wait_event(group->wait, !READ_ONCE(group->outstanding));
 	spin_lock(&group->queue_lock);
 	group_queue_record(group, &group->ended);
-	WRITE_ONCE(group->state, PEERLANE_GROUP_ENDED);
+	group_set_state(group, PEERLANE_GROUP_ENDED);
 	spin_unlock(&group->queue_lock);
 	wake_up_all(&group->wait);
 }

@@ -120,7 +120,7 @@ static int connect(struct group_peer *peer, const union link_address *from,
 
 static bool is_joining(struct peerlane_group *group)
 {
-	return READ_ONCE(group->state) == PEERLANE_GROUP_JOINING;
+	return group_state(group) == PEERLANE_GROUP_JOINING;
 }
 
 static void connect_all(struct peerlane_group *group,
@@ -170,7 +170,7 @@ static int begin(struct peerlane_group *group, u32 count,
 	int ret;
 
 	lockdep_assert_held(&group->bind_lock);
-	if (READ_ONCE(group->state) != PEERLANE_GROUP_NEW)
+	if (group_state(group) != PEERLANE_GROUP_NEW)
 		return peerlane_refuse(msg, -EISCONN,
 				       "joined, joining or ended already");
 	ret = take_memory(group, count, msg);
@@ -180,7 +180,7 @@ static int begin(struct peerlane_group *group, u32 count,
 	fresh = group->state == PEERLANE_GROUP_NEW;
 	if (fresh) {
 		WRITE_ONCE(group->peer_count, count);
-		WRITE_ONCE(group->state, PEERLANE_GROUP_JOINING);
+		group_set_state(group, PEERLANE_GROUP_JOINING);
 	}
 	spin_unlock(&group->queue_lock);
 	if (fresh)
@@ -213,7 +213,7 @@ static int join(struct peerlane_group *group,
 
 static bool has_joined(struct peerlane_group *group)
 {
-	u32 state = READ_ONCE(group->state);
+	u32 state = group_state(group);
 
 	return state == PEERLANE_GROUP_JOINED || state == PEERLANE_GROUP_ENDED;
 }
@@ -222,7 +222,7 @@ static int wait_joined(struct peerlane_group *group, struct peerlane_msg *msg)
 {
 	if (wait_event_interruptible(group->wait, has_joined(group)))
 		return -EINTR;	/* as connect(2): it goes on */
-	if (READ_ONCE(group->state) == PEERLANE_GROUP_JOINED)
+	if (group_state(group) == PEERLANE_GROUP_JOINED)
 		return 0;
 	return peerlane_refuse(msg, group->status ?: -ECANCELED, "%s",
 			       group->text);
@@ -267,7 +267,7 @@ void group_join_work(struct work_struct *work)
 	ret = group_expose_all(group, &msg);
 	spin_lock(&group->queue_lock);
 	if (!ret && group->state == PEERLANE_GROUP_JOINING) {
-		WRITE_ONCE(group->state, PEERLANE_GROUP_JOINED);
+		group_set_state(group, PEERLANE_GROUP_JOINED);
 		group_queue_record(group, &group->joined);
 	}
 	spin_unlock(&group->queue_lock);

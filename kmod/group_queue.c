@@ -176,7 +176,7 @@ __poll_t group_poll(struct file *file, poll_table *table)
 	u32 state;
 
 	poll_wait(file, &group->wait, table);
-	state = READ_ONCE(group->state);
+	state = group_state(group);
 	if (may_read(group))
 		events |= EPOLLIN | EPOLLRDNORM;
 	if (state == PEERLANE_GROUP_JOINED && READ_ONCE(group->free_count))

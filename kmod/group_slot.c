@@ -267,7 +267,7 @@ static int fill(struct group_slot *slot, struct peerlane_region *region,
 	if (slot->region)
 		return peerlane_refuse(msg, -EBUSY, "slot %u has a region",
 				       slot->index);
-	if (READ_ONCE(group->state) > PEERLANE_GROUP_JOINED)
+	if (group_state(group) > PEERLANE_GROUP_JOINED)
 		return group_joined(group, msg);
 	ret = link_bind_part(region, args, msg);
 	if (ret)
@@ -282,7 +282,7 @@ static int fill(struct group_slot *slot, struct peerlane_region *region,
 	slot->offset = args->offset;
 	slot->length = args->out_length;
 	slot->read_only = args->flags & PEERLANE_BIND_READ_ONLY;
-	if (READ_ONCE(group->state) != PEERLANE_GROUP_JOINED)
+	if (group_state(group) != PEERLANE_GROUP_JOINED)
 		return 0;	/* JOIN is going to do it */
 	ret = show(slot, msg);
 	if (ret)

@@ -253,7 +253,7 @@ static bool is_enough(struct peerlane_group *group, u32 wait)
 {
 	return READ_ONCE(group->record_count) >= wait ||
 	       READ_ONCE(group->told_end) ||
-	       READ_ONCE(group->state) == PEERLANE_GROUP_ENDED;
+	       group_state(group) == PEERLANE_GROUP_ENDED;
 }
 
 static void wait_records(struct peerlane_group *group,
