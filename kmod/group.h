@@ -118,6 +118,7 @@ struct peerlane_group {
 
 	/* made by JOIN under bind_lock; published with peer_count */
 	u32 peer_count;			/* READ_ONCE outside */
+	u32 link_count;			/* begun: JOIN may stop early; READ_ONCE */
 	struct group_peer *peers;
 	struct group_view *views;	/* [slot][peer] */
 	struct group_post *posts;	/* of all peers */
@@ -229,6 +230,8 @@ void group_end_work(struct work_struct *work);
 void group_late_work(struct work_struct *work);
 /* -ENOTCONN with a text unless it is JOINED. */
 int group_joined(struct peerlane_group *group, struct peerlane_msg *msg);
+/* The end began: nobody is to be told any more. */
+bool group_links_down(struct peerlane_group *group);
 /* Of this rank's own doing. */
 struct group_fault group_own_fault(const struct peerlane_group *group, u32 cause);
 

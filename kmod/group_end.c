@@ -75,6 +75,12 @@ void group_late_work(struct work_struct *work)
 
 /* ---- goodbye ---- */
 
+/* All that there are: where JOIN stopped early no more are to come. */
+bool group_links_down(struct peerlane_group *group)
+{
+	return READ_ONCE(group->downs) == READ_ONCE(group->link_count);
+}
+
 static void last_done(struct group_post *post, int status)
 {
 }
@@ -112,9 +118,7 @@ static void say_goodbye(struct peerlane_group *group)
 			link_kill(peer->link, -ECANCELED, -ECANCELED,
 				  "closed by this side");
 	}
-	wait_event_timeout(group->wait,
-			   READ_ONCE(group->downs) == group->peer_count,
-			   GOODBYE);
+	wait_event_timeout(group->wait, group_links_down(group), GOODBYE);
 }
 
 static void end_links(struct peerlane_group *group)

@@ -108,6 +108,7 @@ static int connect(struct group_peer *peer, const union link_address *from,
 	if (IS_ERR(link))
 		return PTR_ERR(link);
 	peer->pipe.link = link;
+	WRITE_ONCE(group->link_count, group->link_count + 1);
 	/* Pairs with the end of the group, and a revocation, which kill it. */
 	smp_store_release(&peer->link, link);
 	link_choose_source(group->net, group->settings.device, group->near, to,
@@ -134,9 +135,7 @@ static void connect_all(struct peerlane_group *group,
 
 	for (i = 0; !ret && i < group->peer_count && is_joining(group); i++)
 		ret = connect(&group->peers[i], source, &to[i], msg);
-	for (i = 0; i < group->peer_count; i++)
-		if (!group->peers[i].link)
-			link_uncharge(&group->settings, 1);
+	link_uncharge(&group->settings, group->peer_count - group->link_count);
 	if (ret)
 		group_end(group, &fault, ret, msg->text, NULL);
 }

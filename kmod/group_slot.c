@@ -183,8 +183,7 @@ static void settle_links(struct peerlane_group *group)
 	if (!count)
 		return;
 	/* The others are told why before that. */
-	wait_event_timeout(group->wait, READ_ONCE(group->downs) == count,
-			   GOODBYE);
+	wait_event_timeout(group->wait, group_links_down(group), GOODBYE);
 	for (i = 0; i < count; i++) {
 		/* Pairs with the release in JOIN. */
 		link = smp_load_acquire(&group->peers[i].link);
