@@ -89,6 +89,7 @@ struct aggregator_group {
 	struct group_join shape;	/* of the first JOIN */
 	u64 offset;			/* in the pool */
 	u64 bytes;
+	u64 charged;			/* bytes beside the pool */
 	unsigned long born;		/* jiffies */
 	void *memory;			/* of table */
 	struct aggregator_place *places;	/* window */
@@ -200,6 +201,10 @@ int aggregator_pool_open(struct peerlane_aggregator *aggregator, int fd,
 void aggregator_pool_close(struct peerlane_aggregator *aggregator);
 /* aggregator->lock held. False: there is no such part. */
 bool aggregator_pool_take(struct peerlane_aggregator *aggregator,
+			  struct aggregator_group *group);
+
+/* And it is on the list of groups no more; nobody reaches the part. */
+void aggregator_pool_give(struct peerlane_aggregator *aggregator,
 			  struct aggregator_group *group);
 
 /* ---- aggregator_rank.c ---- */

@@ -77,6 +77,44 @@ static int make_memory(struct aggregator_group *group)
 	return make_places(group);
 }
 
+/* Also of what each rank has for its results. */
+static u64 memory_cost(const struct group_join *shape)
+{
+	u64 place = sizeof(struct aggregator_place) + scratch_size(shape) +
+		    shape->size * sizeof(void *);
+
+	return sizeof(struct aggregator_group) +
+	       group_table_size(shape->size, shape->window) +
+	       shape->size * (u64)sizeof(struct aggregator_rank *) +
+	       shape->window * place +
+	       (u64)shape->size * shape->window * sizeof(struct group_post);
+}
+
+/*
+ * First what says whether it may be: a rank that finds the pool full, again and
+ * again, costs no memory to be wiped.
+ */
+static int take_memory(struct aggregator_group *group)
+{
+	struct peerlane_aggregator *aggregator = group->aggregator;
+	int ret = -ENOSPC;
+
+	lockdep_assert_held(&aggregator->lock);
+	if (!aggregator_pool_take(aggregator, group))
+		return ret;
+	group->charged = memory_cost(&group->shape);
+	ret = aggregator_charge_bytes(aggregator, group->charged, NULL);
+	if (ret)
+		goto err_pool;
+	ret = make_memory(group);
+	if (!ret)
+		return 0;
+	aggregator_uncharge_bytes(aggregator, group->charged);
+err_pool:
+	aggregator_pool_give(aggregator, group);
+	return ret;
+}
+
 /* ---- the end ---- */
 
 static void kill_links(struct aggregator_group *group, bool all)
@@ -185,8 +223,8 @@ static void count_end(struct aggregator_group *group)
 	struct peerlane_aggregator *aggregator = group->aggregator;
 
 	lockdep_assert_held(&aggregator->lock);
-	list_del(&group->node);
-	aggregator->pool.used -= group->bytes;
+	aggregator_pool_give(aggregator, group);
+	aggregator_uncharge_bytes(aggregator, group->charged);
 	WRITE_ONCE(aggregator->group_count, aggregator->group_count - 1);
 	if (group->fault.cause)
 		aggregator->failed++;
@@ -274,7 +312,7 @@ static struct aggregator_group *group_new(struct peerlane_aggregator *aggregator
 	INIT_WORK(&group->end_work, end_work);
 	INIT_DELAYED_WORK(&group->grace, grace_work);
 	INIT_WORK(&group->reap, reap_work);
-	if (make_memory(group) || !aggregator_pool_take(aggregator, group)) {
+	if (take_memory(group)) {
 		group_free(group);
 		return NULL;
 	}

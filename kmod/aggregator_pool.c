@@ -155,3 +155,11 @@ bool aggregator_pool_take(struct peerlane_aggregator *aggregator,
 	list_add_tail(&group->node, before);
 	return true;
 }
+
+void aggregator_pool_give(struct peerlane_aggregator *aggregator,
+			  struct aggregator_group *group)
+{
+	lockdep_assert_held(&aggregator->lock);
+	list_del(&group->node);
+	aggregator->pool.used -= group->bytes;
+}
