@@ -22,6 +22,11 @@ int peerlane_respond(struct peerlane_call *call, u32 size)
 	return 0;
 }
 
+int peerlane_probe(struct peerlane_call *call, u32 size)
+{
+	return peerlane_respond(call, size);
+}
+
 static void send_text(struct peerlane_call *call)
 {
 	const struct peerlane_hdr *hdr = &call->args.hdr;

@@ -65,6 +65,12 @@ struct peerlane_command {
  * fd_install(), which cannot be undone.
  */
 int peerlane_respond(struct peerlane_call *call, u32 size);
+/*
+ * Before what cannot be undone, and before call->args is changed: could the answer
+ * be written? What was read is written back. Who unmaps it afterwards is told
+ * EFAULT nevertheless.
+ */
+int peerlane_probe(struct peerlane_call *call, u32 size);
 /* A file of the caller's, answered. On failure @file is still the caller's. */
 int peerlane_install(struct peerlane_call *call, u32 size, __s32 *out_fd,
 		     struct file *file);

@@ -130,8 +130,10 @@ static int accept(struct peerlane_call *call)
 static int bind(struct peerlane_call *call)
 {
 	struct peerlane_endpoint_bind *args = &call->args.endpoint_bind;
-	int ret = endpoint_bind(endpoint_of(call), args, &call->msg);
+	int ret = peerlane_probe(call, sizeof(*args));
 
+	if (!ret)
+		ret = endpoint_bind(endpoint_of(call), args, &call->msg);
 	if (ret)
 		return ret;
 	ret = peerlane_respond(call, sizeof(*args));
@@ -168,9 +170,11 @@ static int withdraw(struct peerlane_call *call)
 static int submit(struct peerlane_call *call)
 {
 	struct peerlane_endpoint_submit *args = &call->args.endpoint_submit;
-	int ret = endpoint_submit(endpoint_of(call), args, call->nowait,
-				  &call->msg);
+	int ret = peerlane_probe(call, sizeof(*args));
 
+	if (!ret)
+		ret = endpoint_submit(endpoint_of(call), args, call->nowait,
+				      &call->msg);
 	return ret ? ret : peerlane_respond(call, sizeof(*args));
 }
 

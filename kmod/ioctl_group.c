@@ -64,8 +64,10 @@ int peerlane_group_list(struct peerlane_call *call)
 static int bind(struct peerlane_call *call)
 {
 	struct peerlane_endpoint_bind *args = &call->args.endpoint_bind;
-	int ret = group_bind(group_of(call), args, &call->msg);
+	int ret = peerlane_probe(call, sizeof(*args));
 
+	if (!ret)
+		ret = group_bind(group_of(call), args, &call->msg);
 	if (ret)
 		return ret;
 	ret = peerlane_respond(call, sizeof(*args));
@@ -83,8 +85,10 @@ static int join(struct peerlane_call *call)
 static int submit(struct peerlane_call *call)
 {
 	struct peerlane_group_submit *args = &call->args.group_submit;
-	int ret = group_submit(group_of(call), args, &call->msg);
+	int ret = peerlane_probe(call, sizeof(*args));
 
+	if (!ret)
+		ret = group_submit(group_of(call), args, &call->msg);
 	return ret ? ret : peerlane_respond(call, sizeof(*args));
 }
 

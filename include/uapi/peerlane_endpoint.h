@@ -324,7 +324,8 @@ struct peerlane_op {
  * it is the first, the call fails with its error and the text; else the call
  * succeeds with @out_count less than @count. The same with EAGAIN when there is
  * no more room. Errors of operations that were begun come in their records. A
- * signal or the timeout ends only the wait: what was begun is in @out_count.
+ * signal or the timeout ends only the wait: what was begun is in @out_count. With
+ * EFAULT nothing has begun, unless the struct was unmapped during the call.
  */
 struct peerlane_endpoint_submit {
 	__u32 size;

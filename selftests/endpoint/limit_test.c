@@ -204,6 +204,38 @@ static void little_room_for_records(void)
 	pair_end(&pair);
 }
 
+/* What was begun would be told nobody. */
+static void without_an_answer_nothing_begins(void)
+{
+	struct pair pair = pair_new(PAGE);
+	struct peerlane_op op = OP(NOTIFY, .cookie = 7);
+	struct peerlane_endpoint_submit *args;
+	struct peerlane_endpoint_bind *bind;
+	struct peerlane_record record;
+	void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	args = page;
+	*args = (struct peerlane_endpoint_submit){
+		.size = sizeof(*args), .ops_ptr = (uintptr_t)&op, .count = 1,
+		.op_size = sizeof(op),
+	};
+	CHECK_INT(mprotect(page, PAGE, PROT_READ), 0);
+	CHECK_INT(call_raw(pair.a.ep, PEERLANE_IOC_ENDPOINT_SUBMIT, page), -EFAULT);
+	CHECK_INT(ep_info(pair.a.ep).outstanding, 0);
+	CHECK_INT(ep_read(pair.a.ep, &record, 0.5), 0);
+	CHECK_INT(mprotect(page, PAGE, PROT_READ | PROT_WRITE), 0);
+	bind = page;
+	*bind = (struct peerlane_endpoint_bind){
+		.size = sizeof(*bind), .region_fd = -1,
+	};
+	CHECK_INT(mprotect(page, PAGE, PROT_READ), 0);
+	CHECK_INT(call_raw(pair.a.ep, PEERLANE_IOC_ENDPOINT_BIND, page), -EFAULT);
+	CHECK_INT(ep_info(pair.a.ep).slots, 1);
+	munmap(page, PAGE);
+	pair_end(&pair);
+}
+
 static void keys_end_at_the_parameter(void)
 {
 	unsigned int before = parameter("endpoint_keys");
@@ -337,6 +369,7 @@ int main(void)
 		TAP_CASE(a_batch_ends_at_4096),
 		TAP_CASE(an_op_may_grow_but_not_shrink),
 		TAP_CASE(little_room_for_records),
+		TAP_CASE(without_an_answer_nothing_begins),
 		TAP_CASE(keys_end_at_the_parameter),
 		TAP_CASE(exposures_end_at_1024),
 		TAP_CASE(the_greatest_depths_are_real),

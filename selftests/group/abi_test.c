@@ -286,6 +286,30 @@ static void submit_checks_its_values(void)
 	scene_end(&scene);
 }
 
+/* What was begun would be told nobody. */
+static void without_an_answer_nothing_begins(void)
+{
+	struct peerlane_group_op op = GROUP_OP(BARRIER);
+	struct peerlane_group_submit *args = mmap(NULL, PAGE,
+		PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct scene scene;
+	int fd;
+
+	scene_new(&scene);
+	fd = scene.world.rank[0];
+	*args = (struct peerlane_group_submit){
+		.size = sizeof(*args), .ops_ptr = (uintptr_t)&op, .count = 1,
+		.op_size = sizeof(op),
+	};
+	CHECK_INT(mprotect(args, PAGE, PROT_READ), 0);
+	CHECK_INT(call_raw(fd, PEERLANE_IOC_GROUP_SUBMIT, args), -EFAULT);
+	usleep(500000);
+	CHECK_INT(group_info(fd).outstanding, 0);
+	CHECK_INT(group_info(fd).ops_done, 0);
+	munmap(args, PAGE);
+	scene_end(&scene);
+}
+
 static void slots_that_are_read_only_only_send(void)
 {
 	struct scene scene;
@@ -356,6 +380,7 @@ int main(void)
 		TAP_CASE(ranks_count_for_the_maker_of_the_aggregator),
 		TAP_CASE(join_checks_its_values),
 		TAP_CASE(submit_checks_its_values),
+		TAP_CASE(without_an_answer_nothing_begins),
 		TAP_CASE(slots_that_are_read_only_only_send),
 		TAP_CASE(reads_and_polls),
 		TAP_CASE(aggregators_tell_of_groups),
