@@ -25,6 +25,17 @@ static struct peerlane_endpoint *make_child(struct peerlane_endpoint *parent)
 	return ERR_CAST(link);
 }
 
+/*
+ * Its link may have ended before that, as its time began with it: who was told
+ * found the child on no list. Puts the caller's reference.
+ */
+static void look_again(struct peerlane_endpoint *child, const struct link *link)
+{
+	if (link_state(link) > LINK_UP)
+		endpoint_child_down(child);
+	endpoint_put(child);
+}
+
 static struct link *incoming(void *owner, u32 *refusal)
 {
 	struct peerlane_endpoint *parent = owner, *child;
@@ -44,15 +55,19 @@ static struct link *incoming(void *owner, u32 *refusal)
 	*refusal = LINK_REFUSAL_LIMIT;
 	child = make_child(parent);
 	link = IS_ERR(child) ? NULL : child->link;
-	/* Who takes the child off the list may end it at once. */
-	if (link)
+	if (link) {
+		/* Who takes the child off the list may end it at once. */
 		link_get(link);
+		endpoint_get(child);
+	}
 	spin_lock(&parent->queue_lock);
 	if (link)
 		list_add_tail(&child->child_node, &parent->pending);
 	else
 		parent->children--;
 	spin_unlock(&parent->queue_lock);
+	if (link)
+		look_again(child, link);
 	return link;
 }
 
@@ -73,7 +88,8 @@ void endpoint_child_down(struct peerlane_endpoint *child)
 	if (child->was_up)
 		return;
 	endpoint_get(child);
-	queue_work(endpoint_work_queue, &child->reap);
+	if (!queue_work(endpoint_work_queue, &child->reap))
+		endpoint_put(child);
 }
 
 /* True: it was on a list, and is the caller's to close. */
