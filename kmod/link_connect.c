@@ -40,8 +40,14 @@ void link_hello_take(struct link *link, const struct link_hello *hello)
 	spin_lock(&link->lock);
 	link->notify.limit = hello->notify;
 	link->exposures.limit = hello->grants;
-	if (hello->keys)
+	if (hello->keys) {
+		/*
+		 * Each has a key. One that is withdrawn counts there until that
+		 * is read, which the number of exposures tells, that of keys not.
+		 */
+		link->exposures.limit = min(hello->grants, hello->keys);
 		link->key_limit = min(link->settings.keys, hello->keys);
+	}
 	spin_unlock(&link->lock);
 }
 

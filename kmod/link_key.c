@@ -60,11 +60,11 @@ static int take_link_room(struct link *link, const struct link_key *key,
 	int ret = 0;
 
 	spin_lock(&link->lock);
-	if (!link_credit_left(&link->exposures))
-		ret = -EAGAIN;
-	else if (key->count > link->key_limit ||
-		 link->key_count > link->key_limit - key->count)
+	if (key->count > link->key_limit ||
+	    link->key_count > link->key_limit - key->count)
 		ret = -EDQUOT;
+	else if (!link_credit_left(&link->exposures))
+		ret = -EAGAIN;
 	if (!ret) {
 		link->exposures.sent++;
 		link->key_count += key->count;

@@ -252,8 +252,15 @@ static void keys_end_at_the_parameter(void)
 	token = open_part(&pair.a, &pair.b, BOTH, PAGE, 1);
 	CHECK_INT(ep_info(pair.a.ep).keys, 2);
 	CHECK_INT(ep_expose_as(pair.a.ep, 0, BOTH, 0, 1, 0, &(uint64_t){ 0 }), -EDQUOT);
+	/* The peer keeps it until it has read that. */
 	CHECK_INT(ep_withdraw(pair.a.ep, token), 0);
-	open_part(&pair.a, &pair.b, BOTH, PAGE, 1);
+	CHECK_INT(ep_expose_as(pair.a.ep, 0, BOTH, 0, 1, 0, &token), -EAGAIN);
+	CHECK_HAS(text, "has not read");
+	usleep(300000);
+	CHECK_INT(ep_info(pair.a.ep).state, PEERLANE_ENDPOINT_CONNECTED);
+	ep_next(pair.b.ep, PEERLANE_RECORD_WITHDRAWN);
+	CHECK(WAIT_FOR(!ep_expose_as(pair.a.ep, 0, BOTH, 0, 1, 0, &token), PATIENCE));
+	CHECK(ep_find(pair.b.ep, PEERLANE_RECORD_EXPOSED).token == token);
 	pair_end(&pair);
 }
 
