@@ -337,6 +337,12 @@ u32 link_receives_wanted(const struct link_settings *settings);
 
 /* ---- link_cost.c ---- */
 
+/* Of a driver, for a memory region of so many pages; the larger of those seen. */
+static inline u64 link_mr_cost(u32 pages)
+{
+	return 512 + pages * 24ULL;
+}
+
 /* Bytes of kernel memory at most, beside memory keys. */
 u64 link_cost(const struct link_settings *settings);
 /* The device and the number of lanes are known. link->mutex held. */
@@ -466,7 +472,9 @@ bool link_take_control(struct link *link, u32 reserve);
 
 /* ---- link_pool.c ---- */
 
-/* keys_lock held for all. @size: see link_key_size(). Or ERR_PTR. */
+/* Bytes of kernel memory, at most, for what one keeps. */
+u64 link_pool_cost(void);
+/* keys_lock held for all below. @size: see link_key_size(). Or ERR_PTR. */
 struct ib_mr *link_pool_get(struct link *link, u32 size);
 /* @invalid: known to be, or never was valid. */
 void link_pool_put(struct link *link, struct ib_mr *mr, u32 size, bool invalid);

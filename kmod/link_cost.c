@@ -22,7 +22,13 @@ static u64 lane_cost(u32 sends, u32 receives, u32 message)
 	       sends * send + receives * receive;
 }
 
-static u64 cost_of(const struct link_settings *settings, u32 lanes, bool iwarp)
+struct needs {
+	u32 lanes;
+	bool sinks;
+	bool pool;
+};
+
+static u64 cost_of(const struct link_settings *settings, const struct needs *needs)
 {
 	u32 sends = link_sends_wanted(settings);
 	u32 receives = link_receives_wanted(settings);
@@ -35,13 +41,16 @@ static u64 cost_of(const struct link_settings *settings, u32 lanes, bool iwarp)
 	       settings->grants * (u64)sizeof(struct link_grant) +
 	       settings->keys * (u64)sizeof(struct link_chunk) +
 	       lane_cost(sends, receives, LINK_MESSAGE_MAX) +
-	       (lanes - 1) * lane_cost(sends, receives, further) +
-	       (iwarp ? lanes * link_sinks_cost() : 0);
+	       (needs->lanes - 1) * lane_cost(sends, receives, further) +
+	       (needs->sinks ? needs->lanes * link_sinks_cost() : 0) +
+	       (needs->pool ? link_pool_cost() : 0);
 }
 
 u64 link_cost(const struct link_settings *settings)
 {
-	return cost_of(settings, settings->lanes, true);
+	const struct needs most = { settings->lanes, true, true };
+
+	return cost_of(settings, &most);
 }
 
 int link_charge(const struct link_settings *settings, u32 count,
@@ -67,7 +76,12 @@ void link_uncharge(const struct link_settings *settings, u32 count)
 
 void link_charge_less(struct link *link)
 {
-	u64 cost = cost_of(&link->settings, link->lane_count, link->is_iwarp);
+	const struct needs needs = {
+		.lanes = link->lane_count,
+		.sinks = link->is_iwarp,
+		.pool = !ib_uses_virt_dma(link->dev),
+	};
+	u64 cost = cost_of(&link->settings, &needs);
 
 	lockdep_assert_held(&link->mutex);
 	give_back(&link->settings, link->charged - cost);

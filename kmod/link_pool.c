@@ -6,12 +6,26 @@
  * One is kept only if it is known to be invalid, that is after its invalidation
  * completed, and only where that says that nobody reaches the memory any more:
  * of software devices each has to be freed, see link_key.c.
+ *
+ * Those that are kept count as none of the user's memory keys (user_keys), as no
+ * other link can use them. They are few, and the link pays for as many as there can
+ * be, as long as it lives.
  */
 #include "link_core.h"
 
 static u32 pages_of(const struct link *link, u32 size)
 {
 	return min(link_key_size_pages(size), link->key_pages);
+}
+
+u64 link_pool_cost(void)
+{
+	u64 cost = 0;
+	u32 size;
+
+	for (size = 0; size < LINK_KEY_SIZES; size++)
+		cost += LINK_POOL_ROOM * link_mr_cost(link_key_size_pages(size));
+	return cost;
 }
 
 struct ib_mr *link_pool_get(struct link *link, u32 size)

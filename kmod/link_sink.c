@@ -17,9 +17,6 @@
 #include "link_map.h"
 
 #define REQUESTS	2	/* register, read */
-/* Of a driver, for a memory region and each of its pages; siw's are large. */
-#define SINK_MR		512
-#define SINK_MR_PAGE	24
 
 struct link_sink {
 	struct ib_cqe cqe;
@@ -67,9 +64,8 @@ static void read_done(struct ib_cq *cq, struct ib_wc *wc)
 
 u64 link_sinks_cost(void)
 {
-	u64 mr = SINK_MR + LINK_KEY_PAGES * SINK_MR_PAGE;
-
-	return LINK_SINKS * (sizeof(struct link_sink) + mr) +
+	return LINK_SINKS * (sizeof(struct link_sink) +
+			     link_mr_cost(LINK_KEY_PAGES)) +
 	       LINK_KEY_PAGES * sizeof(struct scatterlist);
 }
 
