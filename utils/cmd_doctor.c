@@ -10,29 +10,7 @@
 #define DSCP_DEFAULT	26
 #define INTERVAL_MAX	3600.0
 
-static const enum tint tints[] = {
-	[SEVERITY_OK] = TINT_GOOD,
-	[SEVERITY_NOTE] = TINT_NONE,
-	[SEVERITY_UNKNOWN] = TINT_NONE,
-	[SEVERITY_WARNING] = TINT_WARN,
-	[SEVERITY_PROBLEM] = TINT_BAD,
-};
-
 /* ---- output ------------------------------------------------------------- */
-
-static struct json_object *finding_json(const struct finding *finding)
-{
-	struct json_object *object = must(json_object_new_object());
-
-	json_text(object, "id", finding->id, SIZE_MAX);
-	json_text(object, "severity", severity_name(finding->severity),
-		  SIZE_MAX);
-	json_text(object, "subject", finding->subject, SIZE_MAX);
-	json_text(object, "message", finding->message, SIZE_MAX);
-	json_text(object, "seen", finding->seen, SIZE_MAX);
-	json_text(object, "remedy", finding->remedy, SIZE_MAX);
-	return object;
-}
 
 static void print_json(const struct findings *findings)
 {
@@ -43,25 +21,9 @@ static void print_json(const struct findings *findings)
 	json_print(stdout, array, options.pretty);
 }
 
-static void print_finding(const struct finding *finding)
-{
-	property(severity_name(finding->severity), tints[finding->severity],
-		 "%s %s: %s", finding->id, finding->subject, finding->message);
-	property("  seen", TINT_NONE, "%s", finding->seen);
-	if (*finding->remedy)
-		property("  do", TINT_NONE, "%s", finding->remedy);
-}
-
-/* The worst first; what is well only when asked for. */
 static void print_text(const struct findings *findings, bool all)
 {
-	for (int severity = SEVERITY_COUNT - 1; severity >= 0; severity--) {
-		if (severity == SEVERITY_OK && !all)
-			break;
-		for (size_t i = 0; i < findings->count; i++)
-			if ((int)findings->list[i].severity == severity)
-				print_finding(&findings->list[i]);
-	}
+	findings_print(findings, all);
 	printf("%zu checks:", findings->count);
 	for (int severity = SEVERITY_COUNT - 1; severity >= 0; severity--)
 		printf(" %s %zu%s", severity_name((enum severity)severity),

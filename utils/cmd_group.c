@@ -200,80 +200,31 @@ static void show_one(const struct peerlane_group_status *rank)
 
 /* ---- aggregators of this node ----------------------------------------------------- */
 
-/* What an aggregator of this node saw of a group's ranks */
-struct seen {
-	struct peerlane_aggregator_status *aggregator;
-	struct peerlane_rank_status *ranks;
-	size_t count;
-};
-
-struct shown {
-	struct peerlane_group_status *list;
-	size_t count;
-	struct peerlane_aggregator_status *aggregators;
-	size_t aggregator_count;
-	struct seen *seen;
-	size_t seen_count;
-};
-
-static void look(struct shown *shown,
-		 struct peerlane_aggregator_status *aggregator, uint64_t group)
-{
-	struct seen *seen = &shown->seen[shown->seen_count];
-	struct peerlane_aggregator *open;
-	int error = peerlane_aggregator_open(aggregator->id, &open);
-
-	if (error) {
-		char *reason = library_reason(error);
-
-		note("%s", reason);
-		free(reason);
-		return;
-	}
-	if (!peerlane_aggregator_ranks(open, group, &seen->ranks,
-				       &seen->count) && seen->count) {
-		seen->aggregator = aggregator;
-		shown->seen_count++;
-	}
-	peerlane_aggregator_close(open);
-}
-
-static int look_at_all(struct shown *shown, uint64_t group)
-{
-	int error = peerlane_aggregator_list(&shown->aggregators,
-					     &shown->aggregator_count);
-
-	if (error)
-		return error;
-	shown->seen = must(calloc(shown->aggregator_count + 1,
-				  sizeof(*shown->seen)));
-	for (size_t i = 0; i < shown->aggregator_count; i++)
-		look(shown, &shown->aggregators[i], group);
-	return 0;
-}
-
-static void shown_free(struct shown *shown)
-{
-	for (size_t i = 0; i < shown->seen_count; i++)
-		free(shown->seen[i].ranks);
-	free(shown->seen);
-	free(shown->aggregators);
-	free(shown->list);
-}
-
-static struct json_object *seen_json(const struct seen *seen)
+static struct json_object *seen_json(const struct group_seen *seen)
 {
 	struct json_object *object = must(json_object_new_object());
 	char words[LATENESS_WORDS];
 
 	lateness_words(seen->ranks, seen->count, words);
-	json_number(object, "aggregator", seen->aggregator->id);
-	json_text(object, "address", seen->aggregator->address,
-		  sizeof(seen->aggregator->address));
+	json_number(object, "aggregator", seen->aggregator.id);
+	json_text(object, "address", seen->aggregator.address,
+		  sizeof(seen->aggregator.address));
 	json_object_object_add(object, "lateness",
 			       ranks_json(seen->ranks, seen->count));
 	json_text(object, "late", words, SIZE_MAX);
 	return object;
+}
+
+struct shown {
+	struct peerlane_group_status *list;
+	size_t count;
+	struct group_sight sight;
+};
+
+static void shown_free(struct shown *shown)
+{
+	group_sight_free(&shown->sight);
+	free(shown->list);
 }
 
 /* ---- commands ------------------------------------------------------------------------ */
@@ -298,8 +249,8 @@ static void print_json(const struct shown *shown)
 
 	for (size_t i = 0; i < shown->count; i++)
 		json_object_array_add(array, to_json(&shown->list[i]));
-	for (size_t i = 0; i < shown->seen_count; i++)
-		json_object_array_add(array, seen_json(&shown->seen[i]));
+	for (size_t i = 0; i < shown->sight.count; i++)
+		json_object_array_add(array, seen_json(&shown->sight.list[i]));
 	json_print(stdout, array, options.pretty);
 }
 
@@ -312,11 +263,11 @@ static void print_all(const struct shown *shown)
 			putchar('\n');
 		show_one(&shown->list[i]);
 	}
-	for (size_t i = 0; i < shown->seen_count; i++, first = false) {
+	for (size_t i = 0; i < shown->sight.count; i++, first = false) {
 		printf("%sseen by aggregator %ju at %s\n", first ? "" : "\n",
-		       (uintmax_t)shown->seen[i].aggregator->id,
-		       shown->seen[i].aggregator->address);
-		ranks_print(shown->seen[i].ranks, shown->seen[i].count);
+		       (uintmax_t)shown->sight.list[i].aggregator.id,
+		       shown->sight.list[i].aggregator.address);
+		ranks_print(shown->sight.list[i].ranks, shown->sight.list[i].count);
 	}
 }
 
@@ -369,12 +320,12 @@ static int show(const struct filter *filter)
 	if (!error && !group && shown.count)
 		group = shown.list[0].group;
 	if (!error && group)
-		error = look_at_all(&shown, group);
+		error = group_look(group, true, &shown.sight);
 	if (error) {
 		shown_free(&shown);
 		return library_error(error);
 	}
-	if (!shown.count && !shown.seen_count)
+	if (!shown.count && !shown.sight.count)
 		status = nothing(filter);
 	if (options.json && !status)
 		print_json(&shown);

@@ -22,6 +22,9 @@ enum severity {
  * struct finding - the result of one check
  * @id: of the check, as in peerlane-doctor(8)
  * @severity: how bad
+ * @weight: of two that are as bad the heavier one is told first; "peerlane why":
+ *	percent of the time that it costs, 0 else
+ * @rank: "peerlane why": of the group, or PEERLANE_NOBODY
  * @subject: the port or interface it is about, or "node"
  * @message: what is so
  * @seen: where that was read, and the value
@@ -30,6 +33,8 @@ enum severity {
 struct finding {
 	const char *id;
 	enum severity severity;
+	uint32_t weight;
+	uint32_t rank;
 	char *subject;
 	char *message;
 	char *seen;
@@ -53,6 +58,18 @@ void remedy(struct finding *finding, const char *format, ...) PRINTF(2, 3);
 const char *severity_name(enum severity severity);
 size_t findings_of(const struct findings *findings, enum severity severity);
 void findings_free(struct findings *findings);
+
+/* The heaviest first, else as they were found */
+void findings_sort(struct findings *findings);
+/* Those of @from that are at least so severe move to @to, the others go. */
+void findings_move(struct findings *to, struct findings *from,
+		   enum severity least);
+
+/* ---- output (doctor_print.c) --------------------------------------------- */
+
+struct json_object *finding_json(const struct finding *finding);
+/* The worst first; what is well only when @all are asked for */
+void findings_print(const struct findings *findings, bool all);
 
 /* ---- facts (doctor_read.c) ---------------------------------------------- */
 

@@ -16,7 +16,9 @@ struct finding *find(struct findings *findings, const char *id,
 						   sizeof(*findings->list)));
 	}
 	finding = &findings->list[findings->count++];
-	*finding = (struct finding){ .id = id, .severity = severity };
+	*finding = (struct finding){
+		.id = id, .severity = severity, .rank = PEERLANE_NOBODY,
+	};
 	finding->subject = format_text("%s", subject);
 	finding->message = format_text("%s", "");
 	finding->seen = format_text("%s", "");
@@ -79,14 +81,55 @@ size_t findings_of(const struct findings *findings, enum severity severity)
 	return count;
 }
 
+static void swap(struct finding *one, struct finding *other)
+{
+	struct finding kept = *one;
+
+	*one = *other;
+	*other = kept;
+}
+
+/* There are few, and their order stays where weights are the same. */
+void findings_sort(struct findings *findings)
+{
+	struct finding *list = findings->list;
+
+	for (size_t i = 1; i < findings->count; i++)
+		for (size_t k = i; k && list[k - 1].weight < list[k].weight; k--)
+			swap(&list[k - 1], &list[k]);
+}
+
+static void finding_free(struct finding *finding)
+{
+	free(finding->subject);
+	free(finding->message);
+	free(finding->seen);
+	free(finding->remedy);
+}
+
+void findings_move(struct findings *to, struct findings *from,
+		   enum severity least)
+{
+	for (size_t i = 0; i < from->count; i++) {
+		struct finding *finding = &from->list[i];
+		struct finding *moved;
+
+		if (finding->severity < least) {
+			finding_free(finding);
+			continue;
+		}
+		moved = find(to, finding->id, finding->severity, "");
+		finding_free(moved);
+		*moved = *finding;
+	}
+	free(from->list);
+	*from = (struct findings){ 0 };
+}
+
 void findings_free(struct findings *findings)
 {
-	for (size_t i = 0; i < findings->count; i++) {
-		free(findings->list[i].subject);
-		free(findings->list[i].message);
-		free(findings->list[i].seen);
-		free(findings->list[i].remedy);
-	}
+	for (size_t i = 0; i < findings->count; i++)
+		finding_free(&findings->list[i]);
 	free(findings->list);
 	*findings = (struct findings){ 0 };
 }

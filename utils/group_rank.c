@@ -31,15 +31,6 @@ void json_rank(struct json_object *object, const char *key, uint32_t rank)
 		     -1);
 }
 
-static uint64_t percentile(const struct peerlane_rank_status *rank,
-			   uint32_t millionths)
-{
-	uint64_t ns = peerlane_lateness_percentile(rank->late, millionths);
-
-	/* The middle of a bucket may lie beyond all that is in it. */
-	return ns < rank->late_max ? ns : rank->late_max;
-}
-
 static void cell_ns(struct table *table, uint64_t ns)
 {
 	char text[UNITS_ROOM];
@@ -56,8 +47,8 @@ static void row(struct table *table, const struct peerlane_rank_status *rank)
 	table_cell(table, TINT_NONE, "%ju", (uintmax_t)rank->segments);
 	table_cell(table, TINT_NONE, "%s", bytes_text(rank->bytes));
 	table_cell(table, TINT_NONE, "%ju", (uintmax_t)rank->last);
-	cell_ns(table, percentile(rank, 500000));
-	cell_ns(table, percentile(rank, 990000));
+	cell_ns(table, lateness_percentile(rank, 500000));
+	cell_ns(table, lateness_percentile(rank, 990000));
 	cell_ns(table, rank->late_max);
 }
 
@@ -92,8 +83,8 @@ static struct json_object *rank_json(const struct peerlane_rank_status *rank)
 	json_number(object, "bytes", rank->bytes);
 	json_number(object, "last", rank->last);
 	json_number(object, "late_total_ns", rank->late_total);
-	json_number(object, "late_p50_ns", percentile(rank, 500000));
-	json_number(object, "late_p99_ns", percentile(rank, 990000));
+	json_number(object, "late_p50_ns", lateness_percentile(rank, 500000));
+	json_number(object, "late_p99_ns", lateness_percentile(rank, 990000));
 	json_number(object, "late_max_ns", rank->late_max);
 	for (size_t i = 0; i < PEERLANE_LATENESS; i++)
 		json_object_array_add(late, must(json_object_new_int64(rank->late[i])));

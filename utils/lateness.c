@@ -8,6 +8,15 @@
 /* How many times as late as the others on average stands out */
 #define STANDS_OUT	2
 
+uint64_t lateness_percentile(const struct peerlane_rank_status *rank,
+			     uint32_t millionths)
+{
+	uint64_t ns = peerlane_lateness_percentile(rank->late, millionths);
+
+	/* The middle of a bucket may lie beyond all that is in it. */
+	return ns < rank->late_max ? ns : rank->late_max;
+}
+
 static const struct peerlane_rank_status *
 latest(const struct peerlane_rank_status *ranks, size_t count)
 {

@@ -9,6 +9,10 @@
 
 enum { LATENESS_WORDS = 160 };
 
+/* How late one rank was, within a factor of two */
+uint64_t lateness_percentile(const struct peerlane_rank_status *rank,
+			     uint32_t millionths);
+
 /* "rank 3 was late: last to 87% of the segments, ..." */
 void lateness_words(const struct peerlane_rank_status *ranks, size_t count,
 		    char words[LATENESS_WORDS]);
