@@ -55,7 +55,12 @@ void reduce_print_options(void)
 
 static int run(struct reducer *reducer, const struct peerlane_collective *what)
 {
-	return peerlane_group_run(reducer->group, what);
+	int error = peerlane_group_run(reducer->group, what);
+
+	/* Who is stopped and goes on is late, no more. */
+	while (error == -EINTR)
+		error = peerlane_group_wait(reducer->group, what->cookie, -1);
+	return error;
 }
 
 static int barrier(struct reducer *reducer)

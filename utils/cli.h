@@ -64,6 +64,7 @@ extern const struct command bench_commands[];
 extern const size_t bench_command_count;
 extern const struct command events_command;
 extern const struct command doctor_command;
+extern const struct command why_command;
 
 /* The options of all of bench's commands, on stdout */
 void bench_print_options(void);

@@ -50,6 +50,8 @@ static const struct object objects[] = {
 	  "counters for monitoring systems" },
 	{ "doctor", NULL, NULL, &doctor_command,
 	  "is this node fit for lossless RDMA?" },
+	{ "why", NULL, NULL, &why_command,
+	  "why are the operations of a group slow?" },
 	{ "help", NULL, NULL, &help_command, "this text" },
 	{ "version", NULL, NULL, &version_command,
 	  "of the command and library" },

@@ -113,6 +113,83 @@ look() {
 	result $? 'and by the aggregator' "$events"
 }
 
+# member RANK OPTION...: one of three, which goes on until it is ended.
+member() {
+	local own=$1
+	shift
+	exec peerlane bench allreduce --rank "$own" --size 3 -a "$NODE_IP_1" \
+		--group "$number" "${patience[@]}" -b 16k -n 1000000 -j "$@"
+}
+
+# asked SECONDS NAME STATUS EXPRESSION: of Python, over the findings that count.
+asked() {
+	local rc
+	peerlane why "$number" interval "$1" >"$log.text" 2>&1
+	peerlane -j why "$number" interval "$1" >"$log.why" 2>"$log.err"
+	rc=$?
+	sed 's/^/# /' "$log.text"
+	[ "$rc" -eq "$3" ] && python3 -c 'import json, sys
+bad = [one for one in json.load(open(sys.argv[1])) if one["severity"] in ("warning", "problem")]
+sys.exit(not eval(sys.argv[2]))' "$log.why" "$4"
+	result $? "$2" "$log.why"
+}
+
+# Node 2's second rank is held up again and again, until the file goes.
+stutter() {
+	: >/tmp/stutter
+	while [ -e /tmp/stutter ]; do
+		kill -STOP "$1"
+		sleep 0.6
+		kill -CONT "$1"
+		sleep 0.2
+	done
+}
+
+slow_ranks() {
+	local first second loop
+	(member 1 >"$log.1" 2>&1) &
+	first=$!
+	(member 2 >"$log.2" 2>&1) &
+	second=$!
+	barrier why-healthy 300
+	stutter "$second" &
+	loop=$!
+	barrier why-late 300
+	rm /tmp/stutter
+	wait "$loop"
+	kill -STOP "$second"
+	barrier why-still 300
+	kill -KILL "$first" "$second"
+	wait "$first" "$second"
+}
+
+# Three ranks: nobody is late; then one is; then it does not move at all.
+why() {
+	local job
+	peerlane flow observe local on
+	number=$((number + 1))
+	barrier "group-$number" 200 || return
+	if [ "$NODE" -eq 2 ]; then
+		slow_ranks
+		return
+	fi
+	(member 0 >"$log" 2>&1) &
+	job=$!
+	wait_for "\"formed\".*\"group\":$number," "$events"
+	sleep 5
+	asked 15 'in health nobody is accused' 0 'not bad'
+	barrier why-healthy 300
+	sleep 3
+	asked 15 'a rank that is held up is named, and nobody else' 2 \
+		'[(one["id"], one["rank"]) for one in bad] == [("late", 2)]'
+	barrier why-late 300
+	sleep 2
+	asked 4 'a rank that stands still is named, and nobody else' 2 \
+		'[(one["id"], one["rank"]) for one in bad] == [("stands-still", 2)]'
+	barrier why-still 300
+	wait "$job"
+}
+
 differences() {
 	together -b "$((1024 * (1 + rank)))" -n 1 -w 0
 	[ "$NODE" -ne 1 ] || {
@@ -146,8 +223,8 @@ summary() {
 	result $? 'nothing is left'
 }
 
-declare -A here=([data]=8 [look]=4 [differences]=3 [summary]=3)
-[ $# -gt 0 ] || set -- data look differences summary
+declare -A here=([data]=8 [look]=4 [why]=3 [differences]=3 [summary]=3)
+[ $# -gt 0 ] || set -- data look why differences summary
 count=0
 for part in "$@"; do count=$((count + here[$part])); done
 [ "$NODE" -ne 1 ] || plan "$count"

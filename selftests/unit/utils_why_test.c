@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: GPL-2.0
+/* peerlane why: who is accused, and who is not. */
+#include "tap.h"
+
+#include <stdlib.h>
+
+#include "../../utils/why.h"
+
+struct options options;
+
+#define MS	UINT64_C(1000000)
+
+/* ---- a group of four, of which a test makes what it wants --------------------- */
+
+static struct why_rank ranks[4];
+static struct why_seen views[1];
+static struct why_local locals[1];
+static struct findings findings;
+
+/* As late as that to each of so many segments */
+static void arrive(uint32_t rank, uint64_t segments, uint64_t late)
+{
+	struct peerlane_rank_status zero = { 0 };
+	struct peerlane_rank_status last = {
+		.rank = rank, .is_there = true, .segments = segments,
+		.late_total = segments * late, .late_max = 2 * late,
+	};
+	uint32_t bucket = 0;
+
+	while (late >> (bucket + 1))
+		bucket++;
+	last.late[bucket] = (uint32_t)segments;
+	snprintf(last.peer, sizeof(last.peer), "10.0.0.%u:4000", rank + 1);
+	ranks[rank] = why_rank_of(&zero, &last);
+	ranks[rank].has_address = true;
+	ranks[rank].address[10] = 0xff;
+	ranks[rank].address[11] = 0xff;
+	ranks[rank].address[12] = 10;
+	ranks[rank].address[15] = (uint8_t)(rank + 1);
+}
+
+/* 1000 segments of each rank, hardly late, in two seconds */
+static struct why_facts group(size_t count)
+{
+	struct why_facts facts = {
+		.group = 77, .seconds = 2, .seen = views, .seen_count = 1,
+		.points = 2,
+	};
+
+	memset(ranks, 0, sizeof(ranks));
+	memset(locals, 0, sizeof(locals));
+	views[0] = (struct why_seen){ .aggregator = 5, .ranks = ranks,
+				     .count = count };
+	for (uint32_t i = 0; i < count; i++)
+		arrive(i, 1000, 10000 * (i + 1));
+	return facts;
+}
+
+static void judge(const struct why_facts *facts)
+{
+	findings_free(&findings);
+	why_judge(facts, &findings);
+}
+
+static const struct finding *found(const char *id, uint32_t rank)
+{
+	for (size_t i = 0; i < findings.count; i++)
+		if (!strcmp(findings.list[i].id, id) &&
+		    findings.list[i].rank == rank)
+			return &findings.list[i];
+	return NULL;
+}
+
+static size_t bad(void)
+{
+	return findings_of(&findings, SEVERITY_PROBLEM) +
+	       findings_of(&findings, SEVERITY_WARNING);
+}
+
+/* The only thing that is wrong */
+static const struct finding *only(const char *id, uint32_t rank)
+{
+	const struct finding *finding = found(id, rank);
+
+	if (CHECK(finding && bad() == 1))
+		return finding;
+	for (size_t i = 0; i < findings.count; i++)
+		printf("# %s %s: %s\n", findings.list[i].id,
+		       findings.list[i].subject, findings.list[i].message);
+	return finding ? finding : &(const struct finding){
+		.message = "", .seen = "", .remedy = "",
+	};
+}
+
+static struct peerlane_flow_info flow(const char *label, uint8_t from,
+				      uint8_t to)
+{
+	struct peerlane_flow_info info = {
+		.point = PEERLANE_AT_LOCAL_IN, .packets = 10000,
+		.key.saddr = { [10] = 0xff, 0xff, 10, 0, 0, from },
+		.key.daddr = { [10] = 0xff, 0xff, 10, 0, 0, to },
+	};
+
+	snprintf(info.label, sizeof(info.label), "%s", label);
+	return info;
+}
+
+/* ---- nobody -------------------------------------------------------------------- */
+
+static void nobody_is_late(void)
+{
+	struct why_facts facts = group(4);
+
+	judge(&facts);
+	CHECK_INT(bad(), 0);
+}
+
+/* Ten times as late as the others, and not a hundredth of the time */
+static void what_costs_nothing_is_no_matter(void)
+{
+	struct why_facts facts = group(4);
+
+	arrive(3, 1000, 120000);
+	judge(&facts);
+	CHECK_INT(bad(), 0);
+}
+
+static void all_alike_are_not_late(void)
+{
+	struct why_facts facts = group(4);
+
+	for (uint32_t i = 0; i < 4; i++)
+		arrive(i, 1000, 10 * MS);
+	judge(&facts);
+	CHECK_INT(bad(), 0);
+}
+
+/* Three of four are late: then the fourth is early. */
+static void most_are_not_late(void)
+{
+	struct why_facts facts = group(4);
+
+	for (uint32_t i = 1; i < 4; i++)
+		arrive(i, 1000, 10 * MS);
+	judge(&facts);
+	CHECK_INT(bad(), 0);
+}
+
+static void few_segments_say_nothing(void)
+{
+	struct why_facts facts = group(4);
+
+	arrive(3, 7, 500 * MS);
+	judge(&facts);
+	CHECK_INT(bad(), 0);
+}
+
+static void one_rank_is_never_late(void)
+{
+	struct why_facts facts = group(1);
+
+	arrive(0, 1000, 10 * MS);
+	judge(&facts);
+	CHECK_INT(bad(), 0);
+}
+
+/* ---- somebody ------------------------------------------------------------------- */
+
+/* 1000 segments, 8 at a time, 4 ms: half a second of two */
+static void the_late_one_is_named(void)
+{
+	struct why_facts facts = group(4);
+	const struct finding *finding;
+
+	arrive(3, 1000, 4 * MS);
+	judge(&facts);
+	finding = only("late", 3);
+	CHECK_INT(finding->weight, 24);
+	CHECK_HAS(finding->message, "was late by ");
+	CHECK_HAS(finding->message, "cost about 24% of the time");
+	CHECK_HAS(finding->message, "not observed");
+	CHECK_HAS(finding->seen, "1000 segments in 2.0 s, 4ms after the first on average (the next latest 30us)");
+	CHECK_HAS(finding->remedy, "peerlane flow observe local on");
+}
+
+static void of_two_as_well(void)
+{
+	struct why_facts facts = group(2);
+
+	arrive(0, 1000, 4 * MS);
+	judge(&facts);
+	only("late", 0);
+}
+
+static void two_of_four_are_named(void)
+{
+	struct why_facts facts = group(4);
+
+	arrive(1, 1000, 5 * MS);
+	arrive(2, 1000, 4 * MS);
+	judge(&facts);
+	CHECK_INT(bad(), 2);
+	CHECK(found("late", 1) && found("late", 2));
+	CHECK_INT(findings.list[0].rank, 1);
+}
+
+/* An operation of one segment loses all of the lateness. */
+static void small_operations_lose_more(void)
+{
+	struct why_facts facts = group(4);
+
+	facts.locals = locals;
+	facts.local_count = 1;
+	locals[0].last.window = 8;
+	locals[0].ops = 1000;
+	arrive(3, 1000, MS / 2);
+	judge(&facts);
+	CHECK_INT(only("late", 3)->weight, 23);
+}
+
+static void without_an_interval(void)
+{
+	struct why_facts facts = group(4);
+	const struct finding *finding;
+
+	facts.seconds = 0;
+	judge(&facts);
+	CHECK_INT(bad(), 0);
+	arrive(3, 1000, 4 * MS);
+	judge(&facts);
+	finding = only("late", 3);
+	CHECK_HAS(finding->seen, "1000 segments so far");
+	CHECK(!strstr(finding->message, "cost"));
+}
+
+static void only_what_grew_counts(void)
+{
+	struct peerlane_rank_status first = {
+		.rank = 3, .is_there = true, .segments = 1000,
+		.late_total = 4000 * MS, .late = { [22] = 1000 },
+	}, last = first;
+	struct why_facts facts = group(4);
+
+	last.segments = 2000;
+	last.late_total += 1000;
+	last.late[0] = 1000;
+	ranks[3] = why_rank_of(&first, &last);
+	CHECK_INT(ranks[3].grown.late[22], 0);
+	CHECK_INT(ranks[3].grown.late[0], 1000);
+	judge(&facts);
+	CHECK_INT(bad(), 0);
+	/* one that took its place */
+	last.segments = 500;
+	CHECK_INT(why_rank_of(&first, &last).grown.segments, 500);
+}
+
+/* ---- who is gone, or stands still ------------------------------------------------- */
+
+static void who_stands_still(void)
+{
+	struct why_facts facts = group(4);
+
+	for (uint32_t i = 0; i < 4; i++)
+		ranks[i].grown = (struct peerlane_rank_status){ .rank = i };
+	ranks[2].last.segments = 992;
+	judge(&facts);
+	CHECK_INT(bad(), 0);	/* it came to that just now */
+	ranks[2].was_behind = 8;
+	judge(&facts);
+	CHECK_HAS(only("stands-still", 2)->message, "sent nothing for 2.0 s");
+	/* it moves, slowly */
+	ranks[2].grown.segments = 1;
+	judge(&facts);
+	CHECK_INT(bad(), 0);
+}
+
+static void who_is_gone(void)
+{
+	struct why_facts facts = group(4);
+
+	ranks[1].last.is_there = false;
+	judge(&facts);
+	CHECK_HAS(only("gone", 1)->seen, "it was at 10.0.0.2:4000");
+	for (uint32_t i = 0; i < 4; i++)
+		ranks[i].last.is_there = false;
+	judge(&facts);
+	CHECK_INT(bad(), 0);
+}
+
+/* ---- what else is known of it ------------------------------------------------------- */
+
+static void its_flow_is_told(void)
+{
+	struct peerlane_flow_info info = flow("aggregator 5", 4, 9);
+	struct why_facts facts = group(4);
+	const struct finding *finding;
+
+	arrive(3, 1000, 4 * MS);
+	info.ce = 200;
+	info.retransmitted = 31;
+	why_take_flow(&facts, &info, NULL);
+	judge(&facts);
+	finding = found("late", 3);
+	if (!CHECK(finding))
+		return;
+	CHECK_HAS(finding->message, "; its flow to aggregator 5 has 2.00% CE marks, 31 packets sent again");
+	CHECK_HAS(finding->remedy, "switches");
+	CHECK(found("flow", 3));
+	CHECK(!found("flows-seen", PEERLANE_NOBODY));
+}
+
+static void a_clean_flow_acquits_the_network(void)
+{
+	struct peerlane_flow_info info = flow("aggregator 5", 4, 9);
+	struct why_facts facts = group(4);
+	const struct finding *finding;
+
+	arrive(3, 1000, 4 * MS);
+	why_take_flow(&facts, &info, NULL);
+	judge(&facts);
+	finding = only("late", 3);
+	CHECK_HAS(finding->message, "is clean");
+	CHECK_HAS(finding->remedy, "not the network");
+}
+
+static void results_are_flows_too(void)
+{
+	struct peerlane_flow_info info = flow("aggregator 5", 9, 4);
+	struct why_facts facts = group(4);
+
+	arrive(3, 1000, 4 * MS);
+	info.ce = 500;
+	why_take_flow(&facts, &info, NULL);
+	judge(&facts);
+	if (CHECK(found("late", 3)))
+		CHECK_HAS(found("late", 3)->message, "its flow from aggregator 5 has 5.00% CE marks");
+}
+
+static void others_flows_are_not_its(void)
+{
+	static const char *const labels[] = {
+		"", "aggregator 55", "aggregator", "aggregator 6", "train",
+	};
+	struct why_facts facts = group(4);
+	struct peerlane_flow_info info;
+
+	for (size_t i = 0; i < ARRAY_SIZE(labels); i++) {
+		info = flow(labels[i], 4, 9);
+		info.ce = 5000;
+		why_take_flow(&facts, &info, NULL);
+	}
+	info = flow("aggregator 5", 99, 98);
+	why_take_flow(&facts, &info, NULL);
+	judge(&facts);
+	CHECK_INT(bad(), 0);
+	CHECK(found("flows-seen", PEERLANE_NOBODY));
+}
+
+static void a_node_with_two_ranks(void)
+{
+	struct peerlane_flow_info info = flow("aggregator 5", 4, 9);
+	struct why_facts facts = group(4);
+
+	arrive(3, 1000, 4 * MS);
+	ranks[2].address[15] = 4;
+	info.ce = 500;
+	why_take_flow(&facts, &info, NULL);
+	judge(&facts);
+	if (CHECK(found("late", 3)))
+		CHECK_HAS(found("late", 3)->message, "; its node's flow to");
+	CHECK(!found("late", 2));
+}
+
+static void a_label_is_the_better_witness(void)
+{
+	struct peerlane_flow_info info = flow("rank 3 group 1", 4, 9);
+	struct why_facts facts = group(4);
+
+	facts.locals = locals;
+	facts.local_count = 1;
+	locals[0].last.rank = 3;
+	strcpy(locals[0].last.label, "rank 3 group 1");
+	strcpy(locals[0].path.device, "gpu0");
+	strcpy(locals[0].path.nic, "mlx5_0");
+	strcpy(locals[0].path.path, "host-bridge");
+	info.point = PEERLANE_AT_LOCAL_OUT;
+	info.retransmitted = 300;
+	why_take_flow(&facts, &info, NULL);
+	CHECK_INT(locals[0].to.flows, 1);
+	CHECK_INT(ranks[3].to.flows, 0);
+	arrive(3, 1000, 40 * MS);
+	judge(&facts);
+	if (CHECK(found("late", 3)))
+		CHECK_HAS(found("late", 3)->message, "300 packets sent again; its PCIe path from gpu0 to mlx5_0 crosses the host bridge");
+}
+
+static void growth_of_flows(void)
+{
+	struct peerlane_flow_info before = flow("aggregator 5", 4, 9), now;
+	struct why_facts facts = group(4);
+
+	before.ce = 9000;
+	now = before;
+	now.packets += 10000;
+	why_take_flow(&facts, &now, &before);
+	CHECK_INT(ranks[3].to.packets, 10000);
+	CHECK_INT(ranks[3].to.ce, 0);
+}
+
+static void a_little_loss_is_no_matter(void)
+{
+	struct why_flow few = { .flows = 1, .packets = 100, .retransmitted = 2 };
+	struct why_flow rare = { .flows = 1, .packets = 100000,
+				 .retransmitted = 50, .ce = 999 };
+	struct why_flow none = { .flows = 1, .ce = 5 };
+
+	CHECK(!why_flow_bad(&few) && !why_flow_bad(&rare));
+	CHECK(!why_flow_bad(&none));
+	few.retransmitted = 3;
+	rare.ce = 1000;
+	CHECK(why_flow_bad(&few) && why_flow_bad(&rare));
+}
+
+/* ---- this node --------------------------------------------------------------------------- */
+
+static void how_it_ended(void)
+{
+	struct why_facts facts = group(4);
+	const struct finding *finding;
+
+	facts.locals = locals;
+	facts.local_count = 1;
+	facts.seen_count = 0;
+	locals[0].last.status = -110;
+	locals[0].last.fault_cause = PEERLANE_ENDING_LATE;
+	locals[0].last.fault_rank = 2;
+	strcpy(locals[0].last.text, "rank 2 is late in operation 7");
+	judge(&facts);
+	finding = only("ended", 2);
+	CHECK_HAS(finding->message, "rank 2 is late in operation 7");
+	CHECK_STR(finding->subject, "rank 0");
+	CHECK(found("lateness-seen", PEERLANE_NOBODY));
+}
+
+static void a_path_alone_is_a_note(void)
+{
+	struct why_facts facts = group(4);
+
+	facts.locals = locals;
+	facts.local_count = 1;
+	strcpy(locals[0].path.path, "iommu");
+	judge(&facts);
+	CHECK_INT(bad(), 0);
+	CHECK(found("pci-path", 0));
+	strcpy(locals[0].path.path, "switch");
+	judge(&facts);
+	CHECK(!found("pci-path", 0));
+}
+
+static void what_is_not_known_is_said(void)
+{
+	struct why_facts facts = group(4);
+
+	facts.points = 0;
+	judge(&facts);
+	if (CHECK(found("flows-seen", PEERLANE_NOBODY)))
+		CHECK_HAS(found("flows-seen", PEERLANE_NOBODY)->remedy, "peerlane flow observe local on");
+	facts.no_flows = (char []){ "no such family" };
+	facts.seen_count = 0;
+	facts.refused = 1;
+	judge(&facts);
+	if (CHECK(found("flows-seen", PEERLANE_NOBODY)))
+		CHECK_STR(found("flows-seen", PEERLANE_NOBODY)->seen, "no such family");
+	if (CHECK(found("lateness-seen", PEERLANE_NOBODY)))
+		CHECK_HAS(found("lateness-seen", PEERLANE_NOBODY)->remedy, "root");
+	CHECK_INT(bad(), 0);
+}
+
+/* As large as can be: nothing overflows, and nothing is read beyond its end. */
+static void hostile(void)
+{
+	struct peerlane_flow_info info;
+	struct why_facts facts = group(4);
+
+	facts.locals = locals;
+	facts.local_count = 1;
+	memset(ranks, 0xff, sizeof(ranks));
+	memset(&locals[0].last, 0xff, sizeof(locals[0].last));
+	memset(&info, 0xff, sizeof(info));
+	for (size_t i = 0; i < 4; i++) {
+		ranks[i].last.is_there = i;
+		ranks[i].grown.is_there = true;
+		ranks[i].has_address = true;
+		memset(ranks[i].last.peer, 'x', sizeof(ranks[i].last.peer));
+	}
+	info.congested = info.has_reverse = true;
+	why_take_flow(&facts, &info, NULL);
+	judge(&facts);
+	CHECK(findings.count);
+}
+
+static const struct tap_case cases[] = {
+	TAP_CASE(nobody_is_late), TAP_CASE(what_costs_nothing_is_no_matter),
+	TAP_CASE(all_alike_are_not_late), TAP_CASE(most_are_not_late),
+	TAP_CASE(few_segments_say_nothing), TAP_CASE(one_rank_is_never_late),
+	TAP_CASE(the_late_one_is_named), TAP_CASE(of_two_as_well),
+	TAP_CASE(two_of_four_are_named), TAP_CASE(small_operations_lose_more),
+	TAP_CASE(without_an_interval), TAP_CASE(only_what_grew_counts),
+	TAP_CASE(who_stands_still), TAP_CASE(who_is_gone),
+	TAP_CASE(its_flow_is_told), TAP_CASE(a_clean_flow_acquits_the_network),
+	TAP_CASE(results_are_flows_too), TAP_CASE(others_flows_are_not_its),
+	TAP_CASE(a_node_with_two_ranks), TAP_CASE(a_label_is_the_better_witness),
+	TAP_CASE(growth_of_flows), TAP_CASE(a_little_loss_is_no_matter),
+	TAP_CASE(how_it_ended), TAP_CASE(a_path_alone_is_a_note),
+	TAP_CASE(what_is_not_known_is_said), TAP_CASE(hostile),
+};
+
+int main(void)
+{
+	int status = TAP_RUN(cases);
+
+	findings_free(&findings);
+	return status;
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0
+/* peerlane why: ranks that are gone, or stand still. Pure. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "why.h"
+
+#define WEIGHT_GONE	300
+#define WEIGHT_STILL	200
+
+struct why_rank why_rank_of(const struct peerlane_rank_status *first,
+			    const struct peerlane_rank_status *last)
+{
+	struct why_rank rank = { .last = *last, .grown = *last };
+
+	/* Another one may have taken the place: then all is new. */
+	if (first->segments > last->segments)
+		return rank;
+	rank.grown.segments -= first->segments;
+	rank.grown.bytes -= first->bytes;
+	rank.grown.late_total -= first->late_total;
+	rank.grown.last -= first->last;
+	for (size_t i = 0; i < PEERLANE_LATENESS; i++)
+		rank.grown.late[i] -= first->late[i];
+	return rank;
+}
+
+/* ---- who stands still ------------------------------------------------------------ */
+
+static uint64_t most_segments(const struct why_seen *seen)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < seen->count; i++)
+		if (seen->ranks[i].last.segments > most)
+			most = seen->ranks[i].last.segments;
+	return most;
+}
+
+/* All of the interval the others were ahead of it, and it did not move. */
+static bool stands_still(const struct why_facts *facts,
+			 const struct why_rank *rank, uint64_t most)
+{
+	return facts->seconds > 0 && rank->last.is_there && rank->was_behind &&
+	       !rank->grown.segments && rank->last.segments < most;
+}
+
+static void tell_still(const struct why_facts *facts,
+		       const struct why_seen *seen_by,
+		       const struct why_rank *rank, uint64_t most,
+		       struct findings *findings)
+{
+	char *subject = format_text("rank %u", rank->last.rank);
+	struct finding *finding = find(findings, "stands-still",
+				       SEVERITY_PROBLEM, subject);
+
+	free(subject);
+	finding->rank = rank->last.rank;
+	finding->weight = WEIGHT_STILL;
+	say(finding, "sent nothing for %.1f s, and the others wait for it",
+	    facts->seconds);
+	seen(finding, "aggregator %ju: %ju segments came from it, %ju from others; it is connected",
+	     (uintmax_t)seen_by->aggregator, (uintmax_t)rank->last.segments,
+	     (uintmax_t)most);
+	remedy(finding, "look at its process on %.*s: is it stopped, in a debugger, or in work that takes long?",
+	       (int)sizeof(rank->last.peer), rank->last.peer);
+}
+
+static void tell_gone(const struct why_seen *seen_by,
+		      const struct why_rank *rank, struct findings *findings)
+{
+	char *subject = format_text("rank %u", rank->last.rank);
+	struct finding *finding = find(findings, "gone", SEVERITY_PROBLEM,
+				       subject);
+
+	free(subject);
+	finding->rank = rank->last.rank;
+	finding->weight = WEIGHT_GONE;
+	say(finding, "is not connected any more");
+	seen(finding, "aggregator %ju: it was at %.*s, and sent %ju segments",
+	     (uintmax_t)seen_by->aggregator, (int)sizeof(rank->last.peer),
+	     rank->last.peer, (uintmax_t)rank->last.segments);
+	remedy(finding, "look for the end of its process, and at \"peerlane group show\" and the kernel's log on its node");
+}
+
+/* ---- an aggregator ------------------------------------------------------------------ */
+
+static size_t count_gone(const struct why_seen *seen)
+{
+	size_t gone = 0;
+
+	for (size_t i = 0; i < seen->count; i++)
+		gone += !seen->ranks[i].last.is_there;
+	return gone;
+}
+
+static void judge_seen(const struct why_facts *facts,
+		       const struct why_seen *seen, struct findings *findings)
+{
+	uint64_t most = most_segments(seen);
+	bool all_gone = count_gone(seen) == seen->count;
+
+	for (size_t i = 0; i < seen->count; i++) {
+		const struct why_rank *rank = &seen->ranks[i];
+
+		/* A group that is over is nobody's fault. */
+		if (!rank->last.is_there && !all_gone)
+			tell_gone(seen, rank, findings);
+		if (stands_still(facts, rank, most))
+			tell_still(facts, seen, rank, most, findings);
+	}
+	why_judge_late(facts, seen, findings);
+}
+
+static void tell_unknown(const struct why_facts *facts,
+			 struct findings *findings)
+{
+	struct finding *finding = find(findings, "lateness-seen",
+				       SEVERITY_UNKNOWN, "group");
+
+	say(finding, "which rank the others wait for");
+	if (facts->refused) {
+		seen(finding, "%zu aggregators are here, and may not be looked at",
+		     facts->refused);
+		remedy(finding, "ask as root (CAP_SYS_PTRACE)");
+		return;
+	}
+	seen(finding, "this node has no aggregator of the group");
+	remedy(finding, "ask on a node that has one: peerlane why %ju",
+	       (uintmax_t)facts->group);
+}
+
+void why_judge_ranks(const struct why_facts *facts, struct findings *findings)
+{
+	for (size_t i = 0; i < facts->seen_count; i++)
+		judge_seen(facts, &facts->seen[i], findings);
+	if (!facts->seen_count)
+		tell_unknown(facts, findings);
+}
