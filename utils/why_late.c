@@ -221,7 +221,7 @@ static void advise(struct finding *finding, const struct causes *causes)
 
 static uint64_t percent(uint64_t part, uint64_t all)
 {
-	return rate_share(part, all) / 100;
+	return part < all ? rate_share(part, all) / 100 : 100;
 }
 
 static void tell_cost(char text[64], const struct late *late, double seconds)

@@ -105,6 +105,20 @@ static struct peerlane_flow_info mirrored_flow(uint64_t look)
 	return flow;
 }
 
+/* From a rank on another node to an aggregator of this one. */
+static struct peerlane_flow_info group_flow(void)
+{
+	struct peerlane_flow_info flow =
+		flow_between("10.0.0.4", "10.0.0.9", 18);
+
+	strcpy(flow.label, "aggregator 5");
+	flow.point = PEERLANE_AT_LOCAL_IN;
+	flow.packets = 200000;
+	flow.ce = 4000;
+	flow.retransmitted = 31;
+	return flow;
+}
+
 /* Every number as large as it can be. */
 static struct peerlane_flow_info largest_flow(void)
 {
@@ -190,6 +204,8 @@ size_t fake_flows(struct peerlane_flow_info *flows, unsigned int look)
 		flows[0].bytes = 4096 * look;
 		flows[0].ce = 0;
 	}
+	if (scene("marked"))
+		flows[0] = group_flow();
 	flows[1] = answering_flow(look);
 	flows[2] = mirrored_flow(look);
 	flows[3] = largest_flow();

@@ -172,7 +172,8 @@ int peerlane_group_list(struct peerlane_group_status **list, size_t *count)
 	if (scene("hostile"))
 		return copy_out(list, count, &hostile, sizeof(hostile), 1);
 	return copy_out(list, count, statuses, sizeof(statuses[0]),
-			scene("empty") ? 0 : 2);
+			scene("empty") ? 0 :
+			scene("well") || scene("growing") ? 1 : 2);
 }
 
 /* ---- aggregators ------------------------------------------------------------------------ */
@@ -196,6 +197,41 @@ static const struct peerlane_rank_status ranks[] = {
 	  .late_total = 252000000, .late_max = 8000000, .last = 58,
 	  .late = { [21] = 40, [22] = 23 } },
 };
+
+/* From the second look on, each rank has sent more, and rank 3 late. */
+static int growing_ranks(struct peerlane_rank_status **list, size_t *count)
+{
+	static unsigned int looks;
+	struct peerlane_rank_status now[3];
+	unsigned int look = looks++;
+
+	memcpy(now, ranks, sizeof(now));
+	for (size_t i = 0; i < 3; i++) {
+		now[i].is_there = true;
+		now[i].segments += 100 * look;
+		now[i].late[i ? 14 + 8 * (i - 1) : 0] += 100 * look;
+	}
+	now[1].late_total += 100 * look * 20000ULL;
+	now[2].late_total += 100 * look * 6000000ULL;
+	now[2].last += 90 * look;
+	return copy_out(list, count, now, sizeof(now[0]), 3);
+}
+
+static int hostile_ranks(struct peerlane_rank_status **list, size_t *count)
+{
+	struct peerlane_rank_status two[2];
+
+	memset(two, 0xff, sizeof(two));
+	memset(&two[0].is_there, 0, sizeof(two[0].is_there));
+	memset(&two[1].is_there, 0, sizeof(two[1].is_there));
+	two[1].is_there = true;
+	two[1].late_total = 0;
+	two[0].segments = 1000;
+	two[0].rank = 4294967294U;
+	strcpy(two[0].peer, "[\033]0;x\007%eth0]:1\n");
+	memset(two[1].peer, 'x', sizeof(two[1].peer));
+	return copy_out(list, count, two, sizeof(two[0]), 2);
+}
 
 int peerlane_aggregator_create(const struct peerlane_aggregator_options *options,
 			       struct peerlane_aggregator **aggregator)
@@ -246,9 +282,14 @@ int peerlane_aggregator_ranks(const struct peerlane_aggregator *aggregator,
 			      size_t *count)
 {
 	(void)aggregator;
-	if (group != 77)
+	if (group != 77 && !scene("hostile"))
 		return refuse(ENOENT, "ranks of group 78: there is no such group (ENOENT)");
-	return copy_out(list, count, ranks, sizeof(ranks[0]), 3);
+	if (scene("growing"))
+		return growing_ranks(list, count);
+	if (scene("hostile"))
+		return hostile_ranks(list, count);
+	return copy_out(list, count, ranks, sizeof(ranks[0]),
+			scene("well") ? 2 : 3);
 }
 
 static const struct peerlane_aggregator_event events[] = {

@@ -8,6 +8,13 @@
 
 struct options options;
 
+/* There are no ports here. */
+const char *peerlane_port_state_name(uint32_t state)
+{
+	(void)state;
+	return "";
+}
+
 #define MS	UINT64_C(1000000)
 
 /* ---- a group of four, of which a test makes what it wants --------------------- */
