@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "bench_reduce.h"
+#include "bench_trace.h"
 
 enum { SLOT_DATA = 0, SLOT_CONTROL = 1 };
 
@@ -24,6 +25,7 @@ struct reducer {
 	size_t done;
 	uint64_t wrong;
 	uint64_t progress;
+	struct trace trace;
 };
 
 void reduce_print_options(void)
@@ -43,6 +45,7 @@ void reduce_print_options(void)
 	      "      --type TYPE        f32, f64, f16, bf16, i8 to i64, u8 to u64; f32\n"
 	      "      --op OP            sum, avg, min, max, prod, band, bor, bxor; sum\n"
 	      "      --in-place         the result replaces what was given\n"
+	      "      --trace FILE       this rank's operations as a timeline, for Perfetto\n"
 	      "      --check            compare all elements of one operation of each size\n"
 	      "      --group GROUP      its number, or words; also PEERLANE_GROUP\n"
 	      "      --segment SIZE, --window N, --block N, -q, --lanes N\n"
@@ -53,13 +56,36 @@ void reduce_print_options(void)
 
 /* ---- one operation ------------------------------------------------------------------- */
 
-static int run(struct reducer *reducer, const struct peerlane_collective *what)
+/* Who is stopped and goes on is late, no more. */
+static int wait_again(struct reducer *reducer,
+		      const struct peerlane_collective *what, int error)
 {
-	int error = peerlane_group_run(reducer->group, what);
-
-	/* Who is stopped and goes on is late, no more. */
 	while (error == -EINTR)
 		error = peerlane_group_wait(reducer->group, what->cookie, -1);
+	return error;
+}
+
+static int run(struct reducer *reducer, const struct peerlane_collective *what)
+{
+	return wait_again(reducer, what,
+			  peerlane_group_run(reducer->group, what));
+}
+
+/* By two calls instead of one, so that there is a time between them. */
+static int run_traced(struct reducer *reducer,
+		      const struct peerlane_collective *what, uint64_t bytes)
+{
+	struct trace_slice slice = { .bytes = bytes, .begin = bench_now() };
+	int error = peerlane_group_submit(reducer->group, what, 1, NULL);
+
+	if (error)
+		return error;
+	slice.submitted = bench_now();
+	error = wait_again(reducer, what,
+			   peerlane_group_wait(reducer->group, what->cookie, -1));
+	slice.end = bench_now();
+	if (!error)
+		trace_add(&reducer->trace, &slice);
 	return error;
 }
 
@@ -161,7 +187,9 @@ static int repeat(struct reducer *reducer,
 	int error = 0;
 
 	for (uint32_t i = 0; !error && i < reducer->wanted->iterations; i++) {
-		error = run(reducer, what);
+		error = reducer->trace.file ?
+			run_traced(reducer, what, row->bytes) :
+			run(reducer, what);
 		now = bench_now();
 		if (!error)
 			latency_add(&row->latency, now - before);
@@ -316,6 +344,17 @@ static int verdict(const struct reducer *reducer, int status)
 	return STATUS_FINDING;
 }
 
+static int write_trace(struct reducer *reducer, int status)
+{
+	const struct trace_owner owner = {
+		.group = reducer->options.group, .what = "all-reduce",
+		.rank = reducer->options.rank, .ranks = reducer->options.ranks,
+	};
+	int failed = trace_close(&reducer->trace, &owner);
+
+	return status ? status : failed;
+}
+
 static int bench(const struct reduce_options *wanted)
 {
 	struct reducer *reducer = must(calloc(1, sizeof(*reducer)));
@@ -324,7 +363,9 @@ static int bench(const struct reduce_options *wanted)
 	reducer->wanted = wanted;
 	reducer->options.size = sizeof(reducer->options);
 	reducer->rows = must(calloc(SIZES_MOST, sizeof(*reducer->rows)));
-	status = begin(reducer);
+	status = trace_open(&reducer->trace, wanted->trace);
+	if (!status)
+		status = begin(reducer);
 	if (!status) {
 		error = measure_all(reducer);
 		/* Nobody leaves while another one still has work. */
@@ -337,7 +378,7 @@ static int bench(const struct reduce_options *wanted)
 		reduce_report(wanted, reducer->options.rank,
 			      reducer->options.ranks, reducer->rows,
 			      reducer->done);
-	status = verdict(reducer, status);
+	status = write_trace(reducer, verdict(reducer, status));
 	peerlane_group_close(reducer->group);
 	bench_memory_close(&reducer->data);
 	bench_memory_close(&reducer->control);

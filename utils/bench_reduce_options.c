@@ -15,6 +15,7 @@ enum {
 	OPTION_DEVICE, OPTION_HOST, OPTION_SOURCE, OPTION_SECRET, OPTION_GROUP,
 	OPTION_SEGMENT, OPTION_WINDOW, OPTION_BLOCK, OPTION_TIMEOUT,
 	OPTION_OP_TIMEOUT, OPTION_JOIN_TIMEOUT, OPTION_PRETTY, OPTION_CHECK,
+	OPTION_TRACE,
 };
 
 static const struct option long_options[] = {
@@ -43,6 +44,7 @@ static const struct option long_options[] = {
 	{ "timeout", required_argument, NULL, OPTION_TIMEOUT },
 	{ "op-timeout", required_argument, NULL, OPTION_OP_TIMEOUT },
 	{ "join-timeout", required_argument, NULL, OPTION_JOIN_TIMEOUT },
+	{ "trace", required_argument, NULL, OPTION_TRACE },
 	{ "json", no_argument, NULL, 'j' },
 	{ "pretty", no_argument, NULL, OPTION_PRETTY },
 	{ "help", no_argument, NULL, 'h' },
@@ -165,6 +167,8 @@ static const char **text_of(struct reduce_options *options, int option)
 		return &options->secret;
 	case OPTION_GROUP:
 		return &options->group;
+	case OPTION_TRACE:
+		return &options->trace;
 	default:
 		return NULL;
 	}

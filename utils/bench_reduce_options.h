@@ -15,6 +15,7 @@ enum { REDUCE_REASON = 160 };
 
 /*
  * @aggregators: of all --aggregator and all words behind it, or empty
+ * @trace: file for a timeline, or NULL
  * @rank: -1: not said
  * @ranks: 0: not said
  * @from, @to, @factor: sizes, bytes
@@ -30,6 +31,7 @@ struct reduce_options {
 	const char *source;
 	const char *secret;
 	const char *group;
+	const char *trace;
 	int64_t rank;
 	uint32_t ranks;
 	uint64_t from;

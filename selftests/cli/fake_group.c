@@ -120,6 +120,15 @@ int peerlane_group_run(struct peerlane_group *group,
 	return 0;
 }
 
+int peerlane_group_submit(struct peerlane_group *group,
+			  const struct peerlane_collective *list,
+			  uint32_t count, uint32_t *begun)
+{
+	(void)count;
+	(void)begun;
+	return peerlane_group_run(group, list);
+}
+
 int peerlane_group_wait(struct peerlane_group *group, uint64_t cookie,
 			int timeout)
 {

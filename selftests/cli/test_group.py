@@ -4,6 +4,8 @@
 import json
 import signal
 import subprocess
+import tempfile
+from pathlib import Path
 
 from command import binary, environment, peerlane
 
@@ -34,6 +36,39 @@ def test_figures():
     assert row["wire_sent"] == row["wire_received"] == 1 << 20, row
     times = row["latency_ns"]
     assert times["min"] <= times["p50"] <= times["p99"] <= times["max"], row
+
+
+def test_trace():
+    """allreduce --trace: Chrome's events, one slice an operation, its phases within"""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rank0.json"
+        rows("-b", "4k", "-e", "8k", "-n", "3", "-w", "1", "--group", "9", "--trace", str(path))
+        events = json.loads(path.read_text(encoding="ascii"))
+    names = [event for event in events if event["ph"] == "M"]
+    assert names[0]["args"]["name"] == "rank 0 of 1, group 1", names
+    slices = [event for event in events if event["ph"] == "X"]
+    assert len(slices) + len(names) == len(events) and len(slices) == 3 * 6, events
+    for event in slices:
+        assert event["pid"] == 0 and event["tid"] == 0, event
+        assert event["ts"] >= 0 and event["dur"] >= 0, event
+    before = 0
+    for number in range(6):
+        whole, submit, wait = slices[3 * number:3 * number + 3]
+        assert [one["name"] for one in (whole, submit, wait)] == ["all-reduce", "submit", "wait"]
+        assert whole["args"] == {"operation": number, "bytes": 4096 if number < 3 else 8192}, whole
+        assert whole["ts"] >= before and submit["ts"] == whole["ts"], whole
+        ends = [one["ts"] + one["dur"] for one in (whole, submit, wait)]
+        assert abs(submit["ts"] + submit["dur"] - wait["ts"]) < 0.01, (submit, wait)
+        assert abs(ends[0] - ends[2]) < 0.01, (whole, wait)
+        before = ends[0] - 0.01
+
+
+def test_trace_of_no_place():
+    """allreduce --trace: a file that cannot be made is said before the group is joined"""
+    done = peerlane(*ALONE, "--trace", "/proc/no/such", "-n", "1", **SECRET)
+    assert done.status == 1 and b"/proc/no/such: " in done.err and not done.out, done.err
+    done = peerlane(*ALONE, "--trace", "/dev/full", "-n", "1", **SECRET)
+    assert done.status == 1 and b"No space left" in done.err, done.err
 
 
 def test_types():

@@ -124,10 +124,8 @@ member() {
 # asked SECONDS NAME STATUS EXPRESSION: of Python, over the findings that count.
 asked() {
 	local rc
-	peerlane why "$number" interval "$1" >"$log.text" 2>&1
 	peerlane -j why "$number" interval "$1" >"$log.why" 2>"$log.err"
 	rc=$?
-	sed 's/^/# /' "$log.text"
 	[ "$rc" -eq "$3" ] && python3 -c 'import json, sys
 bad = [one for one in json.load(open(sys.argv[1])) if one["severity"] in ("warning", "problem")]
 sys.exit(not eval(sys.argv[2]))' "$log.why" "$4"
@@ -158,6 +156,7 @@ slow_ranks() {
 	rm /tmp/stutter
 	wait "$loop"
 	kill -STOP "$second"
+	barrier why-stopped 300
 	barrier why-still 300
 	kill -KILL "$first" "$second"
 	wait "$first" "$second"
@@ -183,7 +182,7 @@ why() {
 	asked 15 'a rank that is held up is named, and nobody else' 2 \
 		'[(one["id"], one["rank"]) for one in bad] == [("late", 2)]'
 	barrier why-late 300
-	sleep 2
+	barrier why-stopped 300
 	asked 4 'a rank that stands still is named, and nobody else' 2 \
 		'[(one["id"], one["rank"]) for one in bad] == [("stands-still", 2)]'
 	barrier why-still 300

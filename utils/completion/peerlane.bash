@@ -124,12 +124,13 @@ _peerlane_allreduce()
 	--op) printf '%s\n' sum avg min max prod band bor bxor ;;
 	-b | --min-bytes | -e | --max-bytes) printf '%s\n' 8 4k 64k 1m 64m ;;
 	--segment) printf '%s\n' 4k 64k 1m ;;
+	--trace) compgen -f -- "$cur" ;;
 	--rank | --size | -a | --aggregator | -f | --factor | -n | --iters | -w | --warmup | \
 		--source | --secret | --group | --window | --block | -q | --lanes | \
 		--timeout | --op-timeout | --join-timeout) ;;
 	*)
 		printf -- '--%s\n' rank size aggregator min-bytes max-bytes factor iters \
-			warmup type op in-place check device host rdma-device source \
+			warmup type op in-place trace check device host rdma-device source \
 			secret group segment window block lanes timeout op-timeout \
 			join-timeout json pretty help
 		;;
@@ -157,6 +158,22 @@ _peerlane_doctor()
 	dscp) printf '%s\n' 26 ;;
 	interval) printf '%s\n' 0 1 10 ;;
 	*) printf '%s\n' dev dscp interval all help ;;
+	esac
+}
+
+# The same after "peerlane why": PREVIOUS COUNT.
+_peerlane_why()
+{
+	case $1 in
+	interval) printf '%s\n' 0 2 10 ;;
+	*)
+		if (($2 == 0)); then
+			_peerlane_group_values group
+			echo help
+		else
+			printf '%s\n' interval all
+		fi
+		;;
 	esac
 }
 
@@ -299,6 +316,8 @@ _peerlane()
 		choices=$(peerlane --list-cmds 2>/dev/null | cut -d' ' -f1 | uniq)
 	elif [[ ${typed[0]} == doctor ]]; then
 		choices=$(_peerlane_doctor "$prev")
+	elif [[ ${typed[0]} == why ]]; then
+		choices=$(_peerlane_why "$prev" $((${#typed[@]} - 1)))
 	elif [[ ${typed[0]} == events ]]; then
 		choices=$(_peerlane_flow_value "$prev" ||
 			printf '%s\n' current count timeout help)
