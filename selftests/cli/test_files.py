@@ -15,8 +15,8 @@ from tap import Skip
 
 PAGES = ["peerlane.8", "peerlane-aggregator.8", "peerlane-bench.8", "peerlane-device.8",
          "peerlane-doctor.8", "peerlane-endpoint.8", "peerlane-events.8", "peerlane-flow.8",
-         "peerlane-group.8", "peerlane-metrics.8", "peerlane-region.8", "peerlane.4",
-         "peerlane-netlink.7"]
+         "peerlane-group.8", "peerlane-metrics.8", "peerlane-region.8", "peerlane-why.8",
+         "peerlane.4", "peerlane-netlink.7"]
 
 
 def output(*args, **more):
@@ -109,6 +109,9 @@ def test_completion_group():
     assert complete("group", "list", "state", "j") == ["joining", "joined"]
     assert complete("group", "show", "7") == ["77"]
     assert complete("group", "list", "pid", "424") == ["4242", "4243"]
+    assert complete("why", "7") == ["77"]
+    assert complete("why", "77", "") == ["interval", "all"]
+    assert complete("bench", "allreduce", "--tr") == ["--trace"]
     assert complete("aggregator", "--me") == ["--memory"]
     assert complete("bench", "allreduce", "--in") == ["--in-place"]
     assert complete("bench", "allreduce", "--type", "b") == ["bf16"]

@@ -45,7 +45,7 @@ def test_trace():
         rows("-b", "4k", "-e", "8k", "-n", "3", "-w", "1", "--group", "9", "--trace", str(path))
         events = json.loads(path.read_text(encoding="ascii"))
     names = [event for event in events if event["ph"] == "M"]
-    assert names[0]["args"]["name"] == "rank 0 of 1, group 1", names
+    assert names[0]["args"]["name"] == "rank 0 of 1, group 9", names
     slices = [event for event in events if event["ph"] == "X"]
     assert len(slices) + len(names) == len(events) and len(slices) == 3 * 6, events
     for event in slices:

@@ -84,7 +84,7 @@ COMMANDS = {
 }
 # Those that print another form: JSON lines, objects of two kinds, or no JSON.
 OTHERS = {"events", "metrics print", "metrics textfile", "metrics serve", "bench put", "bench get",
-          "bench lat", "bench allreduce", "aggregator", "group show"}
+          "bench lat", "bench allreduce", "aggregator", "group show", "why"}
 SCENES = [None, "empty", "hostile"]
 
 
