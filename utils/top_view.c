@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "top_screen.h"
+#include "top_table.h"
 #include "top_view.h"
 #include "units.h"
 
@@ -31,18 +32,7 @@ static const struct sort {
 };
 
 enum { WIDTH = ARRAY_SIZE(columns), HEAD = 3, FOOT = 1 };
-
-struct line {
-	char *text[WIDTH];
-	enum tint tint[WIDTH];
-	uint64_t sort;
-	size_t index;		/* of the set's order: breaks ties */
-};
-
-struct lines {
-	struct line *list;
-	size_t count;
-};
+_Static_assert(ARRAY_SIZE(columns) <= (size_t)TOP_WIDTH, "columns");
 
 void top_view_init(struct top_state *state, const struct flow_query *query)
 {
@@ -71,24 +61,10 @@ void top_view_points(struct top_data *data)
 
 /* ---- rows --------------------------------------------------------------- */
 
-static void free_line(struct line *line)
+static struct top_line make_line(const struct flow_row *row,
+				 enum flow_column sort, size_t index)
 {
-	for (size_t i = 0; i < WIDTH; i++)
-		free(line->text[i]);
-}
-
-static bool holds(const struct line *line, const char *find)
-{
-	for (size_t i = 0; i < WIDTH && *find; i++)
-		if (strcasestr(line->text[i], find))
-			return true;
-	return !*find;
-}
-
-static struct line make_line(const struct flow_row *row, enum flow_column sort,
-			     size_t index)
-{
-	struct line line = { .index = index };
+	struct top_line line = { .index = index };
 	char text[FLOW_CELL];
 
 	for (size_t i = 0; i < WIDTH; i++) {
@@ -103,97 +79,32 @@ static struct line make_line(const struct flow_row *row, enum flow_column sort,
 	return line;
 }
 
-static int compare_lines(const void *a, const void *b, void *arg)
+static void make_table(struct top_table *table, const struct top_state *state,
+		       const struct top_data *data)
 {
-	const struct line *one = a;
-	const struct line *other = b;
-	const struct top_state *state = arg;
-	int order = one->sort < other->sort ? 1 : -(one->sort > other->sort);
-
-	if (state->reversed)
-		order = -order;
-	return order ? order : one->index < other->index ? -1 : 1;
-}
-
-static struct lines make_lines(struct top_state *state,
-			       const struct top_data *data)
-{
-	struct lines lines = { 0 };
 	const struct flow_set *before = data->have_before ? &data->before : NULL;
+	enum flow_column sort = sorts[state->sort].column;
 
-	lines.list = must(calloc(data->now.shown + 1, sizeof(*lines.list)));
+	*table = (struct top_table){ .width = WIDTH };
+	for (size_t k = 0; k < WIDTH; k++) {
+		table->columns[k].title = flow_title(columns[k], true);
+		table->columns[k].right = flow_column_right(columns[k]);
+		if (columns[k] == sort)
+			table->marked = k;
+	}
 	for (size_t i = 0; i < data->now.shown; i++) {
 		struct flow_row row = flow_row_of(&data->now, i, before, true);
-		struct line line;
+		struct top_line line;
 
 		if (state->congested && !row.info->congested)
 			continue;
-		line = make_line(&row, sorts[state->sort].column, i);
-		if (holds(&line, state->find))
-			lines.list[lines.count++] = line;
-		else
-			free_line(&line);
+		line = make_line(&row, sort, i);
+		top_table_add(table, state, &line);
 	}
-	qsort_r(lines.list, lines.count, sizeof(*lines.list), compare_lines,
-		state);
-	return lines;
-}
-
-static void free_lines(struct lines *lines)
-{
-	for (size_t i = 0; i < lines->count; i++)
-		free_line(&lines->list[i]);
-	free(lines->list);
+	top_table_sort(table, state);
 }
 
 /* ---- drawing ------------------------------------------------------------ */
-
-static void measure(const struct lines *lines, size_t first, size_t end,
-		    int widths[WIDTH])
-{
-	for (size_t k = 0; k < WIDTH; k++)
-		widths[k] = (int)strlen(flow_title(columns[k], true));
-	for (size_t i = first; i < end; i++) {
-		for (size_t k = 0; k < WIDTH; k++) {
-			int length = (int)strlen(lines->list[i].text[k]);
-
-			if (length > widths[k])
-				widths[k] = length;
-		}
-	}
-}
-
-static void draw_titles(int row, const int widths[WIDTH], size_t sort)
-{
-	char *bar = must(strdup(""));
-
-	for (size_t k = 0; k < WIDTH; k++) {
-		bool right = flow_column_right(columns[k]);
-		char mark = columns[k] == sorts[sort].column ? '*' : ' ';
-		char *longer = format_text("%s%*s%c ", bar,
-					   right ? widths[k] : -widths[k],
-					   flow_title(columns[k], true), mark);
-
-		free(bar);
-		bar = longer;
-	}
-	screen_bar(row, bar);
-	free(bar);
-}
-
-static void draw_line(int row, const struct line *line, const int widths[WIDTH])
-{
-	int column = 0;
-
-	for (size_t k = 0; k < WIDTH; k++) {
-		int fill = widths[k] - (int)strlen(line->text[k]);
-		bool right = flow_column_right(columns[k]);
-
-		screen_text(row, column + (right ? fill : 0), line->tint[k],
-			    line->text[k]);
-		column += widths[k] + 2;
-	}
-}
 
 static void draw_totals(const struct top_state *state,
 			const struct top_data *data,
@@ -275,27 +186,16 @@ static void draw_message(const struct top_data *data)
 void top_view_draw(struct top_state *state, const struct top_data *data,
 		   const struct flow_query *query)
 {
-	struct lines lines = make_lines(state, data);
-	int height = screen_rows() - HEAD - FOOT;
-	int widths[WIDTH];
-	size_t end;
+	struct top_table table;
 
-	state->rows = lines.count;
-	state->page = height > 0 ? (size_t)height : 0;
-	top_clamp(state);
-	end = state->first + state->page;
-	if (end > lines.count)
-		end = lines.count;
-	measure(&lines, state->first, end, widths);
+	make_table(&table, state, data);
+	top_table_fit(&table, state, HEAD, FOOT);
 	screen_begin();
 	draw_totals(state, data, query);
 	draw_missed(data);
-	draw_titles(HEAD - 1, widths, state->sort);
-	for (size_t i = state->first; i < end; i++)
-		draw_line(HEAD + (int)(i - state->first), &lines.list[i],
-			  widths);
+	top_table_draw(&table, state, HEAD);
 	draw_message(data);
 	draw_help(state, screen_rows() - 1);
 	screen_end();
-	free_lines(&lines);
+	top_table_free(&table);
 }
