@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "group.h"
+#include "group_top.h"
 #include "lateness.h"
 #include "number.h"
 
@@ -355,6 +355,8 @@ const struct command group_commands[] = {
 	  "ranks of groups on this node, one a line" },
 	{ "show", group_show, "[GROUP] [pid PID] [state STATE]",
 	  "the same in full, and, where this node sums up, who was late" },
+	{ "top", group_top, "[GROUP] [interval SECONDS] [count N] [once]",
+	  "ranks on the whole screen, live" },
 };
 
 const size_t group_command_count = ARRAY_SIZE(group_commands);

@@ -109,6 +109,7 @@ def test_completion_group():
     assert complete("group", "list", "state", "j") == ["joining", "joined"]
     assert complete("group", "show", "7") == ["77"]
     assert complete("group", "list", "pid", "424") == ["4242", "4243"]
+    assert complete("group", "top", "77", "i") == ["interval"]
     assert complete("why", "7") == ["77"]
     assert complete("why", "77", "") == ["interval", "all"]
     assert complete("bench", "allreduce", "--tr") == ["--trace"]

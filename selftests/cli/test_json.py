@@ -84,7 +84,8 @@ COMMANDS = {
 }
 # Those that print another form: JSON lines, objects of two kinds, or no JSON.
 OTHERS = {"events", "metrics print", "metrics textfile", "metrics serve", "bench put", "bench get",
-          "bench lat", "bench allreduce", "aggregator", "group show", "why"}
+          "bench lat", "bench allreduce", "aggregator", "group show",
+          "group top", "why"}
 SCENES = [None, "empty", "hostile"]
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""flow top: on a terminal, by its keys."""
+"""flow top and group top: on a terminal, by their keys."""
 
 import contextlib
 import fcntl
+import json
 import os
 import pty
 import re
@@ -22,13 +23,13 @@ SEQUENCE = re.compile(rb"\033(\[[0-9;?]*[a-zA-Z]|\([B0]|[=>78])")
 class Terminal:
     """A command on a terminal of its own."""
 
-    def __init__(self, *args, fake=None, size=(24, 250), **env):
+    def __init__(self, *args, of="flow", fake=None, size=(24, 250), **env):
         self.master, self.slave = pty.openpty()
         self.resize(*size)
         self.before = termios.tcgetattr(self.slave)
         self.got = b""
         self.child = subprocess.Popen(
-            [binary(), "flow", "top", *args], env=environment(fake, **env), stdin=self.slave,
+            [binary(), of, "top", *args], env=environment(fake, **env), stdin=self.slave,
             stdout=self.slave, stderr=subprocess.PIPE, start_new_session=True)
 
     def resize(self, rows, columns):
@@ -279,3 +280,49 @@ def test_absent():
     with top(fake="absent") as screen:
         status, err = screen.end()
         assert status == 4 and b"not loaded" in err and not screen.got
+
+
+def test_group_screen():
+    """group top: ranks with their rates and lateness; s, r, p and f work, q ends it"""
+    with top("77", "-i", "0.3", of="group", fake="growing") as screen:
+        text = screen.expect(rb"q quit")
+        assert b"by WAIT" in text and b"ranks 3" in text and b"WAIT*" in text, text
+        assert b"train(4242)" in text and b"10.0.0.4:40001" in text and b"joined" in text, text
+        screen.expect(rb"[0-9.]+[kM]?B/s")
+        screen.press(b"p")
+        screen.expect(rb"PAUSED")
+        screen.press(b"s\x0c")
+        screen.expect(rb"by P99")
+        screen.press(b"r\x0c")
+        screen.expect(rb"smallest first")
+        screen.press(b"f40001\r\x0c")
+        screen.expect(rb"\(40001\)")
+        screen.press(b"q")
+        status, err = screen.end()
+        assert (status, err) == (0, b""), (status, err)
+        assert termios.tcgetattr(screen.slave) == screen.before
+
+
+def test_group_hostile():
+    """group top: no control character of a peer or a command gets through"""
+    with top("18446744073709551615", of="group", fake="hostile") as screen:
+        text = screen.expect(rb"q quit")
+        assert b"\\x1b[2J" in text and b"\\x1b]0;x" in text, text
+        screen.press(b"q")
+        screen.end()
+        assert b"\033[2J\033]0" not in screen.got and b"\033]0;x" not in screen.got
+
+
+def test_group_lines():
+    """group top: without a terminal tables, or JSON, one reading after another"""
+    done = peerlane("group", "top", "77", "interval", "0.1", "count", "2", fake="growing")
+    assert done.status == 0 and done.out.count(b"GROUP") == 2 and b"no terminal" in done.err, done.err
+    done = peerlane("-j", "group", "top", "interval", "0.1", "count", "2", fake="growing")
+    first, second = [json.loads(line) for line in done.out.splitlines()]
+    assert [rank["rank"] for rank in first] == [0, 1, 3] == [rank["rank"] for rank in second]
+    for rank in first + second:
+        assert list(rank) == ["group", "rank", "state", "where", "ops_per_s", "sent_per_s",
+                              "received_per_s", "wait_ns", "late_p99_ns"], rank
+    assert first[0]["ops_per_s"] is None and second[0]["ops_per_s"] == 0, second[0]
+    assert second[2]["wait_ns"] == 6000000 and second[1]["wait_ns"] == 20000, second
+    assert peerlane("group", "top", "77", fake="absent").status == 4

@@ -81,6 +81,16 @@ _peerlane_arguments()
 			printf '%s\n' pid state
 		fi
 		;;
+	"group top")
+		case $previous in
+		interval) printf '%s\n' 1 2 10 ;;
+		count) printf '%s\n' 1 10 ;;
+		*)
+			((count == 0)) && _peerlane_group_values group
+			printf '%s\n' interval count once
+			;;
+		esac
+		;;
 	"region list")
 		if ((count % 2 == 0)); then
 			printf '%s\n' dev pid state
