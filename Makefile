@@ -8,6 +8,7 @@ BUILD := $(CURDIR)/build
 PREFIX ?= /usr
 DESTDIR ?=
 NODES ?= 2
+MPICC ?= mpicc
 
 # 6.1, 6.12, a kernel build folder (KDIR), or nothing for the running kernel.
 KERNEL ?= $(KDIR)
@@ -18,10 +19,13 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all lib utils tests modules deps check check-all check-debug check-style demo bench vm-shell
+# What goes with an MPI is made where there is one.
+mpi-if-there := $(if $(shell command -v $(MPICC)),mpi)
+
+.PHONY: all lib utils mpi tests modules deps check check-all check-debug check-style demo bench vm-shell
 .PHONY: install install-dkms-source dkms-install dkms-remove clean help
 
-all: lib utils modules
+all: lib utils $(mpi-if-there) modules
 
 lib:
 	@$(MAKE) -C lib OUT=$(BUILD)
@@ -29,9 +33,12 @@ lib:
 utils: lib
 	@$(MAKE) -C utils OUT=$(BUILD)
 
+mpi: lib
+	@$(MAKE) -C mpi OUT=$(BUILD) MPICC=$(MPICC)
+
 # Programs that run in the virtual machines.
-tests: lib
-	@for d in flow region endpoint group netlink verbs random lab; do $(MAKE) -C selftests/$$d OUT=$(BUILD) || exit; done
+tests: lib $(mpi-if-there)
+	@for d in flow region endpoint group netlink verbs random lab $(mpi-if-there); do $(MAKE) -C selftests/$$d OUT=$(BUILD) || exit; done
 
 modules:
 	@scripts/build-module "$(KERNEL)" $(module-options)
@@ -66,9 +73,10 @@ vm-shell: deps
 	@scripts/build-module "$(or $(KERNEL),6.12)"
 	@selftests/vm/shell --nodes $(NODES) --kernel $(or $(KERNEL),6.12) --bind
 
-install: lib utils
+install: lib utils $(mpi-if-there)
 	@$(MAKE) -C lib OUT=$(BUILD) DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) install
 	@$(MAKE) -C utils OUT=$(BUILD) DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) install
+	@for d in $(mpi-if-there); do $(MAKE) -C $$d OUT=$(BUILD) MPICC=$(MPICC) DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) install; done
 
 # What DKMS builds from: /usr/src/peerlane-<version>
 install-dkms-source:
@@ -89,6 +97,7 @@ help:
 	@echo 'make modules KERNEL=6.1    module for stock Debian 6.1 or 6.12, or KERNEL=<build folder>'
 	@echo '                           C=2: with sparse'
 	@echo 'make lib | utils           the library | the command'
+	@echo 'make mpi                   libpeerlane-mpi.so, where there is an mpicc'
 	@echo 'make deps                  install what building and testing need (apt)'
 	@echo 'make check                 all tests; the last line is the verdict'
 	@echo 'make check-all             those, too, that check leaves out to be done in an hour'
