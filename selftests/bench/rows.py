@@ -107,13 +107,17 @@ ENDPOINT_COST = [
     against("put-answer-one-call", "", "put-answer-node1", "peerlane", "separate", 1.0),
 ]
 
+# Both in one process, in turn.
+MPI = [against(f"allreduce-vs-mpi-{size}", "us", f"allreduce-4-{count}", "peerlane", "mpi")
+       for size, count in (("8", 8), ("4k", 4096), ("1m", 1 << 20))]
+
 # On this machine itself: emulation knows nothing of the speed of memory.
 REDUCE = [
     *(against(f"reduce-{kind}-vs-bandwidth", "GB/s", f"reduce-{kind}", "peerlane", "plain", 0.9,
               better="higher") for kind in ("f32", "bf16")),
 ]
 
-TABLE = TWO_NODES + ONE_NODE + FLOWS + FLOW_TABLES + FLOW_PERFTEST + ENDPOINT + ENDPOINT_COST + REDUCE
+TABLE = TWO_NODES + ONE_NODE + FLOWS + FLOW_TABLES + FLOW_PERFTEST + ENDPOINT + ENDPOINT_COST + MPI + REDUCE
 
 # A nanosecond is an instruction where instructions are the clock.
 UNITS = {"time": "ns", "instructions": "instructions"}

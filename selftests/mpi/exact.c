@@ -307,7 +307,7 @@ static void others(void)
  */
 static void owing(void)
 {
-	const int bytes = 4 << 20;
+	const int bytes = 1 << 20;
 	char *message = calloc(1, (size_t)bytes);
 	MPI_Request request;
 	long one = 1, all = 0;
@@ -359,7 +359,7 @@ int main(int argc, char **argv)
 		PMPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_BOR,
 			       MPI_COMM_WORLD);
 		if (!rank)
-			printf("%s: %s\n", cases[i].name, bad ? "wrong" : "right");
+			printf("%s %s\n", bad ? "wrong" : "right", cases[i].name);
 	}
 	if (!rank)
 		printf("for the group: %ld calls\n", served);

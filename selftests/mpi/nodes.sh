@@ -8,49 +8,11 @@
 # node 2 does what mpirun asks for.
 set -uo pipefail
 
-# shellcheck source=../verbs/guest.sh
-. "${BASH_SOURCE[0]%/*}/../verbs/guest.sh"
+# shellcheck source=mpi_lib.sh
+. "${BASH_SOURCE[0]%/*}/mpi_lib.sh"
 
-here=$TREE/selftests/mpi
-programs=$TREE/build/selftests/mpi
-log=/tmp/mpi
-events=/tmp/aggregator
-export PEERLANE_SECRET="summed by $NODES nodes"
-# shellcheck disable=SC2153 # from the rig
-export PEERLANE_AGGREGATORS=$NODE_IP_1
-# Packets get lost on a busy machine, and programs start slowly.
-export PEERLANE_MPI_TIMEOUT=30000 PEERLANE_MPI_JOIN_TIMEOUT=100000
 # Small, so that there are pieces.
-export PEERLANE_MPI_VERBOSE=1 PEERLANE_MPI_BUFFER=64k
-
-# wait_for PATTERN FILE: until a line of it matches.
-wait_for() {
-	local try
-	for ((try = 0; try < 300; try++)); do
-		! grep -q "$1" "$2" 2>/dev/null || return 0
-		sleep 0.2
-	done
-	return 1
-}
-
-start_aggregator() {
-	peerlane aggregator --listen "$NODE_IP_1" --memory 64m --timeout 30000 \
-		--join-timeout 100000 -j >"$events" 2>"$events.err" &
-	aggregator=$!
-	wait_for '"listening"' "$events"
-}
-
-mpirun_=(mpirun --allow-run-as-root --oversubscribe --bind-to none -np 4
-	--host "$NODE_IP_1:2,$NODE_IP_2:2"
-	--mca plm_rsh_agent "$here/agent" --mca plm_rsh_no_tree_spawn 1
-	--mca oob_tcp_if_include eth0 --mca btl_tcp_if_include eth0
-	--mca pml ob1 --mca btl self,vader,tcp)
-shim=(-x "LD_PRELOAD=$TREE/build/mpi/libpeerlane-mpi.so")
-for name in "${!PEERLANE_@}"; do shim+=(-x "$name"); done
-
-# plainly PROGRAM...: by MPI alone. with_group PROGRAM...
-plainly() { timeout 300 "${mpirun_[@]}" "$@" >"$log" 2>&1; }
-with_group() { timeout 300 "${mpirun_[@]}" "${shim[@]}" "$@" >"$log" 2>&1; }
+export PEERLANE_MPI_BUFFER=64k
 
 # grouped: how many calls of rank 0 went through the group.
 grouped() {
@@ -66,26 +28,39 @@ exact() {
 	result $? "each function says what MPI says, and goes where it should${*:+, with }$*" "$log"
 }
 
-# verdicts: what hpcc says of its results, without times.
-verdicts() {
-	grep -oE 'PASSED|FAILED|Found [0-9]+ errors in [0-9]+ locations|Success=[0-9]|_Errors=[0-9]+|Solution Validates' \
-		hpccoutf.txt
-	rm -f hpccoutf.txt
+# grid N: N x N points as a graph of Scotch's.
+grid() {
+	awk -v n="$1" 'BEGIN {
+		printf "0\n%d %d\n0 000\n", n * n, 4 * n * (n - 1)
+		for (v = 0; v < n * n; v++) {
+			degree = 0; near = ""
+			if (v % n) { degree++; near = near " " v - 1 }
+			if (v % n < n - 1) { degree++; near = near " " v + 1 }
+			if (v >= n) { degree++; near = near " " v - n }
+			if (v < n * (n - 1)) { degree++; near = near " " v + n }
+			print degree near
+		}
+	}'
 }
 
-# A program that knows nothing of any of this, small.
-hpcc_() {
-	cd /tmp/hpcc || return
-	sed 's/^1000 .*Ns/64 Ns/' /usr/share/doc/hpcc/examples/_hpccinf.txt >hpccinf.txt
-	plainly hpcc && verdicts >"$log.plain"
-	result $? 'hpcc runs' "$log"
-	with_group hpcc && verdicts >"$log.group"
-	result $? 'hpcc runs with a group' "$log"
+# scotch PROGRAM WORD...: what it writes is the same with a group and without.
+scotch() {
+	local name=$1
+	plainly "$@" /tmp/plain
+	result $? "$name of PT-Scotch runs" "$log"
+	with_group "$@" /tmp/group && [ -s /tmp/group ] && cmp /tmp/plain /tmp/group
+	result $? "with a group it says the same" "$log"
 	echo "# $(grep 'by the group' "$log")"
-	[ "$(grouped)" -gt 300 ]
-	result $? 'most of its collectives went through the group' "$log"
-	grep -q Success=1 "$log.group" && cmp "$log.plain" "$log.group"
-	result $? 'its results are those without a group' "$log.group"
+	[ "$(grouped)" -ge 5 ]
+	result $? 'and called for the group' "$log"
+}
+
+# Programs that know nothing of any of this. Not dgpart: what it makes of a graph
+# depends on which message comes first.
+scotches() {
+	grid 24 >/tmp/grid
+	scotch dgord /tmp/grid
+	scotch dgtst /tmp/grid
 }
 
 # In Python, with threads
@@ -118,14 +93,6 @@ death() {
 	result $? 'and each rank is told why, by an error of MPI' "$log"
 }
 
-start_all() {
-	mkdir -p /tmp/hpcc
-	[ "$NODE" -eq 1 ] || "$here/agent" --serve >/tmp/agent 2>&1 &
-	[ "$NODE" -eq 1 ] || wait_for ready /tmp/agent
-	[ "$NODE" -ne 1 ] || start_aggregator
-	barrier mpi-ready 200
-}
-
 all() {
 	local part
 	for part in "$@"; do
@@ -137,9 +104,9 @@ all() {
 
 threads() { exact threads; }
 
-declare -A here_are=([exact]=1 [threads]=1 [hello]=2 [hpcc_]=4 [death]=2)
+declare -A here_are=([exact]=1 [threads]=1 [hello]=2 [scotches]=6 [death]=2)
 # The last one ends the aggregator.
-[ $# -gt 0 ] || set -- exact threads hello hpcc_ death
+[ $# -gt 0 ] || set -- exact threads hello scotches death
 count=0
 for part in "$@"; do count=$((count + here_are[$part])); done
 [ "$NODE" -ne 1 ] || plan "$count"

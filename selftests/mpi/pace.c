@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * mpirun -x LD_PRELOAD=libpeerlane-mpi.so pace BYTES TIMES
+ *
+ * How long an all-reduce takes, by the group and by MPI in turn: "sample
+ * allreduce-RANKS-BYTES/peerlane US" for each, as rank 0 sees it.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef int (*reduce)(const void *give, void *get, int count, MPI_Datatype type,
+		      MPI_Op op, MPI_Comm comm);
+
+static int rank, ranks, count;
+static float *given, *got;
+
+static double once(reduce call)
+{
+	double begin;
+
+	PMPI_Barrier(MPI_COMM_WORLD);
+	begin = MPI_Wtime();
+	call(given, got, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+	return (MPI_Wtime() - begin) * 1e6;
+}
+
+static void sample(reduce call, const char *side)
+{
+	double us = once(call);
+
+	if (!rank)
+		printf("sample allreduce-%d-%zu/%s %.1f\n", ranks,
+		       (size_t)count * sizeof(*given), side, us);
+}
+
+int main(int argc, char **argv)
+{
+	int times;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	count = argc > 1 ? atoi(argv[1]) / (int)sizeof(*given) : 1;
+	times = argc > 2 ? atoi(argv[2]) : 10;
+	given = calloc((size_t)count, sizeof(*given));
+	got = calloc((size_t)count, sizeof(*got));
+	/* The first ones make connections. */
+	once(MPI_Allreduce);
+	once(PMPI_Allreduce);
+	for (int i = 0; i < times; i++) {
+		sample(MPI_Allreduce, "peerlane");
+		sample(PMPI_Allreduce, "mpi");
+	}
+	free(given);
+	free(got);
+	MPI_Finalize();
+	return 0;
+}
