@@ -91,6 +91,7 @@ death() {
 	[ "$(grep -c 'was told: libpeerlane-mpi: MPI_Allreduce on rank [0-3]: .*aggregator' "$log")" -eq 4 ] &&
 		! grep -q 'another error' "$log"
 	result $? 'and each rank is told why, by an error of MPI' "$log"
+	echo "# $(grep -m 1 'was told' "$log")"
 }
 
 all() {
