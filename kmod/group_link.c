@@ -54,6 +54,7 @@ static unsigned long submit(struct group_pipe *pipe, struct list_head *left)
 {
 	unsigned long lanes = 0;
 	struct group_post *post, *next;
+	u32 lane;
 
 	spin_lock(&pipe->lock);
 	list_for_each_entry_safe(post, next, &pipe->waiting, node) {
@@ -61,9 +62,11 @@ static unsigned long submit(struct group_pipe *pipe, struct list_head *left)
 			break;
 		/* Off the list before it may be done. */
 		list_del_init(&post->node);
-		post->op.lane = link_pick_lane(pipe->link);
+		lane = link_pick_lane(pipe->link);
+		post->op.lane = lane;
+		/* Once taken it may be done, and gone, at any time. */
 		if (!pipe->ended && link_submit(pipe->link, &post->op))
-			__set_bit(post->op.lane, &lanes);
+			__set_bit(lane, &lanes);
 		else
 			list_add_tail(&post->node, left);
 	}

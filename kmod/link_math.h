@@ -100,15 +100,26 @@ static inline u32 link_credit_left(const struct link_credit *credit)
 	return credit->limit - (credit->sent - credit->done);
 }
 
+/* Lanes overtake each other: an older word is none. */
+static inline bool link_credit_is_old(const struct link_credit *credit, u32 done)
+{
+	return (s32)(done - credit->done) < 0;
+}
+
 /* The peer says that it has dealt with @done. False: it cannot have. */
+static inline bool link_credit_may_be(const struct link_credit *credit, u32 done)
+{
+	return link_credit_is_old(credit, done) ||
+	       done - credit->done <= credit->sent - credit->done;
+}
+
+/* False, as above: nothing has changed. */
 static inline bool link_credit_return(struct link_credit *credit, u32 done)
 {
-	/* Lanes overtake each other: an older word is none. */
-	if ((s32)(done - credit->done) < 0)
-		return true;
-	if (done - credit->done > credit->sent - credit->done)
+	if (!link_credit_may_be(credit, done))
 		return false;
-	credit->done = done;
+	if (!link_credit_is_old(credit, done))
+		credit->done = done;
 	return true;
 }
 

@@ -129,6 +129,20 @@ void link_tell_work(struct work_struct *work)
 
 /* ---- in ---- */
 
+/* All of what it says, or nothing: no credit is used of a peer that lies. */
+static bool take_credits(struct link *link, const struct link_message *message)
+{
+	lockdep_assert_held(&link->lock);
+	if (!link_credit_may_be(&link->control, message->control) ||
+	    !link_credit_may_be(&link->notify, message->notify) ||
+	    !link_credit_may_be(&link->exposures, message->grants))
+		return false;
+	link_credit_return(&link->control, message->control);
+	link_credit_return(&link->notify, message->notify);
+	link_credit_return(&link->exposures, message->grants);
+	return true;
+}
+
 static int read_head(struct link *link, const struct link_message *message)
 {
 	bool fine, more;
@@ -137,9 +151,7 @@ static int read_head(struct link *link, const struct link_message *message)
 	more = message->notify != link->notify.done ||
 	       message->control != link->control.done ||
 	       message->grants != link->exposures.done;
-	fine = link_credit_return(&link->control, message->control) &&
-	       link_credit_return(&link->notify, message->notify) &&
-	       link_credit_return(&link->exposures, message->grants);
+	fine = take_credits(link, message);
 	spin_unlock(&link->lock);
 	if (!fine)
 		return -EPROTO;
