@@ -234,10 +234,13 @@ void aggregator_fail(struct aggregator_group *group,
 		     struct aggregator_rank *teller);
 void aggregator_fail_rank(struct aggregator_rank *rank, u32 cause);
 void aggregator_left(struct aggregator_rank *rank);
-/* aggregator->lock held: who is late? */
-void aggregator_look_after(struct aggregator_group *group);
 u32 aggregator_ranks(struct peerlane_aggregator *aggregator, u64 group,
 		     struct peerlane_rank_record *records, u32 room);
+
+/* ---- aggregator_time.c ---- */
+
+/* aggregator->lock held: who is late? */
+void aggregator_look_after(struct aggregator_group *group);
 
 /* ---- aggregator_place.c ---- */
 

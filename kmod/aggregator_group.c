@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Groups at an aggregator: made, formed, failed, and gone. */
 #include <linux/jiffies.h>
-#include <linux/ktime.h>
 #include <linux/slab.h>
 
 #include "aggregator.h"
@@ -321,13 +320,29 @@ static struct aggregator_group *group_new(struct peerlane_aggregator *aggregator
 	return group;
 }
 
-static u32 why_not(struct aggregator_group *group, const struct group_join *join)
+/* As its ranks were told. If all left, nobody is to blame. */
+static void fault_of(struct aggregator_group *group, struct group_fault *fault)
 {
+	spin_lock(&group->lock);
+	*fault = group->fault;
+	spin_unlock(&group->lock);
+	if (!fault->cause)
+		*fault = (struct group_fault){ .cause = GROUP_CAUSE_CLOSED,
+					       .rank = GROUP_NOBODY,
+					       .other = GROUP_NOBODY };
+}
+
+/* @fault->cause 0: it may join. */
+static void find_fault(struct aggregator_group *group,
+		       const struct group_join *join, struct group_fault *fault)
+{
+	fault->cause = 0;
 	if (READ_ONCE(group->ended))
-		return group->fault.cause ?: GROUP_CAUSE_CLOSED;
-	if (!same_shape(&group->shape, join))
-		return GROUP_CAUSE_SHAPE;
-	return group->ranks[join->rank] ? GROUP_CAUSE_TAKEN : 0;
+		fault_of(group, fault);
+	else if (!same_shape(&group->shape, join))
+		fault->cause = GROUP_CAUSE_SHAPE;
+	else if (group->ranks[join->rank])
+		fault->cause = GROUP_CAUSE_TAKEN;
 }
 
 static void enter(struct aggregator_group *group, struct aggregator_rank *rank)
@@ -349,9 +364,11 @@ int aggregator_attach(struct aggregator_rank *rank, struct group_fault *fault)
 	struct aggregator_group *group = find(aggregator, join->group);
 	u32 i;
 
-	fault->cause = group ? why_not(group, join) : 0;
-	if (fault->cause)
-		return 1;
+	if (group) {
+		find_fault(group, join, fault);
+		if (fault->cause)
+			return 1;
+	}
 	fault->cause = GROUP_CAUSE_FULL;
 	rank->results = kvcalloc(join->window, sizeof(*rank->results),
 				 GFP_KERNEL_ACCOUNT);
@@ -405,50 +422,6 @@ void aggregator_joined(struct aggregator_rank *rank)
 	if (group->joined == group->shape.size && !READ_ONCE(group->ended))
 		form(group);
 	mutex_unlock(&aggregator->lock);
-}
-
-/* ---- time ---- */
-
-static bool join_is_late(struct aggregator_group *group, struct group_fault *fault)
-{
-	u32 i;
-
-	if (!time_after(jiffies, group->born +
-			msecs_to_jiffies(group->aggregator->join_timeout_ms)))
-		return false;
-	*fault = (struct group_fault){ .cause = GROUP_CAUSE_JOIN,
-				       .rank = GROUP_NOBODY,
-				       .other = GROUP_NOBODY };
-	for (i = group->shape.size; i; i--) {
-		if (group->ranks[i - 1])
-			continue;
-		fault->rank = i - 1;
-		fault->missing++;
-	}
-	return true;
-}
-
-void aggregator_look_after(struct aggregator_group *group)
-{
-	u64 limit = (u64)group->shape.timeout_ms * NSEC_PER_MSEC;
-	struct group_fault fault;
-	u64 now;
-	bool ended, formed, late;
-
-	lockdep_assert_held(&group->aggregator->lock);
-	spin_lock(&group->lock);
-	/* Not before: nothing that is looked at is later than this. */
-	now = ktime_get_ns();
-	ended = group->ended;
-	formed = group->formed;
-	late = !ended && formed &&
-	       (aggregator_result_is_late(group, now, limit, &fault) ||
-		group_table_late(&group->table, now, limit, &fault));
-	spin_unlock(&group->lock);
-	if (!ended && !formed)
-		late = join_is_late(group, &fault);
-	if (late)
-		aggregator_fail(group, &fault, NULL);
 }
 
 /* ---- statistics ---- */
