@@ -52,9 +52,10 @@ struct aggregator_rank {
 	struct list_head node;		/* aggregator->lock: strangers, or members */
 	struct link *link;
 	struct group_pipe pipe;
-	unsigned long born;		/* jiffies */
+	unsigned long born;		/* jiffies; then when JOIN was dealt with */
 	atomic_t readies;		/* READYs on their way */
 	bool said_join;			/* link->poll_lock */
+	bool joining;			/* JOIN is being dealt with; READ_ONCE */
 	struct group_join join;		/* from said_join on */
 	struct work_struct join_work;
 	struct work_struct reap;

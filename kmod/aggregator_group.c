@@ -260,7 +260,7 @@ void aggregator_detach(struct aggregator_rank *rank)
 	struct aggregator_group *group = rank->group;
 	struct peerlane_aggregator *aggregator = group->aggregator;
 
-	aggregator_fail_rank(rank, GROUP_CAUSE_DEAD);
+	aggregator_fail_rank(rank, group_cause_of_end(rank->link));
 	mutex_lock(&aggregator->lock);
 	group->live--;
 	/* Else the end's work is still to come, and does it. */

@@ -72,13 +72,16 @@ static int let_in(struct aggregator_rank *rank, struct link_map *map,
 		return -ENOTCONN;
 	fault->cause = aggregator->status ? GROUP_CAUSE_CLOSED : GROUP_CAUSE_FULL;
 	ret = aggregator->status || !map ? 1 : aggregator_attach(rank, fault);
+	WRITE_ONCE(rank->joining, false);
+	rank->born = jiffies;
 	if (ret)
 		aggregator->refused++;
 	else
 		rank->map = map;
 	if (!ret && expose(rank))
 		aggregator_fail_rank(rank, link_state(rank->link) == LINK_UP ?
-				     GROUP_CAUSE_FULL : GROUP_CAUSE_DEAD);
+				     GROUP_CAUSE_FULL :
+				     group_cause_of_end(rank->link));
 	return ret;
 }
 
@@ -111,7 +114,22 @@ static bool join(struct aggregator_rank *rank, const struct group_join *join)
 		return false;
 	rank->said_join = true;
 	rank->join = *join;
+	WRITE_ONCE(rank->joining, true);
 	queue_work(aggregator_queue, &rank->join_work);
+	return true;
+}
+
+/* He may know this much of our version, and wait for an answer. */
+static bool join_otherwise(struct aggregator_rank *rank)
+{
+	const struct group_fault fault = { .cause = GROUP_CAUSE_PROTOCOL,
+					   .rank = GROUP_NOBODY,
+					   .other = GROUP_NOBODY };
+
+	if (rank->said_join)
+		return false;
+	rank->said_join = true;
+	aggregator_tell(rank, &fault);
 	return true;
 }
 
@@ -145,9 +163,11 @@ static bool message_in(struct link *link, void *owner, u32 lane, const void *dat
 	struct aggregator_rank *rank = owner;
 	struct group_message message;
 	bool fine;
+	int ret;
 
-	if (group_message_decode(&message, data, length))
-		return false;
+	ret = group_message_decode(&message, data, length);
+	if (ret)
+		return ret == -EPROTONOSUPPORT && join_otherwise(rank);
 	if (message.type == GROUP_MESSAGE_JOIN)
 		return join(rank, &message.join);
 	fine = rank->said_join && member_says(rank, &message);
@@ -218,7 +238,7 @@ static void went_down(struct link *link, void *owner)
 	struct link_map *map = NULL;
 
 	if (group)
-		aggregator_fail_rank(rank, GROUP_CAUSE_DEAD);
+		aggregator_fail_rank(rank, group_cause_of_end(link));
 	group_pipe_end(&rank->pipe);
 	mutex_lock(&aggregator->lock);
 	rank->down = true;
@@ -280,8 +300,10 @@ void aggregator_kill_strangers(struct peerlane_aggregator *aggregator, bool all)
 	struct aggregator_rank *rank;
 
 	lockdep_assert_held(&aggregator->lock);
+	/* It is not their time that a JOIN takes here. */
 	list_for_each_entry(rank, &aggregator->strangers, node)
-		if (all || time_after(jiffies, rank->born + patience))
+		if (all || (!READ_ONCE(rank->joining) &&
+			    time_after(jiffies, rank->born + patience)))
 			link_kill(rank->link, -ETIMEDOUT, -ETIMEDOUT,
 				  "it did not join");
 }

@@ -99,6 +99,13 @@ void group_pipe_end(struct group_pipe *pipe)
 
 /* ---- causes ---- */
 
+/* Whoever says what makes no sense is not dead: his link ends by our doing. */
+u32 group_cause_of_end(const struct link *link)
+{
+	return link_status(link) == -EPROTO ? GROUP_CAUSE_PROTOCOL :
+					      GROUP_CAUSE_DEAD;
+}
+
 int group_cause_errno(u32 cause)
 {
 	static const int errors[] = {

@@ -51,6 +51,8 @@ void group_pipe_push(struct group_pipe *pipe);
 /* The link is down. */
 void group_pipe_end(struct group_pipe *pipe);
 
+/* enum group_cause: what the end of a link is to the group. It has ended. */
+u32 group_cause_of_end(const struct link *link);
 /* 0 or a negative errno, as the uapi header has it. */
 int group_cause_errno(u32 cause);
 

@@ -316,8 +316,8 @@ static void went_down(struct link *link, void *owner)
 {
 	struct group_peer *peer = owner;
 	struct peerlane_group *group = peer->group;
-	struct group_fault fault = { .cause = GROUP_CAUSE_DEAD, .rank = U32_MAX,
-				     .other = U32_MAX };
+	struct group_fault fault = { .cause = group_cause_of_end(link),
+				     .rank = U32_MAX, .other = U32_MAX };
 	char text[PEERLANE_GROUP_TEXT_LEN];
 	struct link_info info = {};
 
