@@ -110,6 +110,7 @@ struct aggregator_group {
 	struct group_fault fault;
 	u32 left;			/* ranks */
 	u32 first_left;
+	u64 left_at;			/* ns */
 
 	struct work_struct end_work;
 	struct delayed_work grace;	/* links are ended after it */

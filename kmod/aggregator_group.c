@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Groups at an aggregator: made, formed, failed, and gone. */
 #include <linux/jiffies.h>
+#include <linux/ktime.h>
 #include <linux/slab.h>
 
 #include "aggregator.h"
@@ -207,8 +208,10 @@ void aggregator_left(struct aggregator_rank *rank)
 
 	spin_lock(&group->lock);
 	WRITE_ONCE(rank->left, true);
-	if (!group->left++)
+	if (!group->left++) {
 		group->first_left = rank->join.rank;
+		group->left_at = ktime_get_ns();
+	}
 	last = group->left == group->shape.size;
 	if (!group->formed || group_table_is_busy(&group->table))
 		fault.cause = GROUP_CAUSE_LEFT;

@@ -24,6 +24,22 @@ static bool join_is_late(struct aggregator_group *group, struct group_fault *fau
 	return true;
 }
 
+/*
+ * After the first LEAVE there is nothing that the others could still do
+ * together, so who does not leave only keeps the group's memory.
+ */
+static bool leave_is_late(struct aggregator_group *group, u64 now, u64 limit,
+			  struct group_fault *fault)
+{
+	lockdep_assert_held(&group->lock);
+	if (!group->left || now - group->left_at < limit)
+		return false;
+	*fault = (struct group_fault){ .cause = GROUP_CAUSE_LEFT,
+				       .rank = group->first_left,
+				       .other = GROUP_NOBODY };
+	return true;
+}
+
 void aggregator_look_after(struct aggregator_group *group)
 {
 	u64 limit = (u64)group->shape.timeout_ms * NSEC_PER_MSEC;
@@ -39,7 +55,8 @@ void aggregator_look_after(struct aggregator_group *group)
 	formed = group->formed;
 	late = !ended && formed &&
 	       (aggregator_result_is_late(group, now, limit, &fault) ||
-		group_table_late(&group->table, now, limit, &fault));
+		group_table_late(&group->table, now, limit, &fault) ||
+		leave_is_late(group, now, limit, &fault));
 	spin_unlock(&group->lock);
 	if (!ended && !formed)
 		late = join_is_late(group, &fault);
