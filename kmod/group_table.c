@@ -208,22 +208,30 @@ static void tell(struct group_table *table, struct group_place *place, u32 rank,
 	count_part(table, place, rank);
 }
 
+static int blame(u32 rank, const struct group_part *part,
+		 struct group_fault *fault)
+{
+	*fault = (struct group_fault){
+		.cause = GROUP_CAUSE_PROTOCOL, .rank = rank,
+		.other = GROUP_NOBODY, .seq = part->seq,
+	};
+	return -EPROTO;
+}
+
 int group_table_contribute(struct group_table *table, u32 rank,
 			   const struct group_part *part, u64 now,
 			   struct group_fault *fault)
 {
 	struct group_place *place = group_table_place(table, part->n);
 
+	/* No more than window can be without a result, and so be said again. */
 	if (part->n < place->n ||
 	    (part->n == place->n && place->told[rank].is_there))
-		return 0;
-	if (part->n > place->n || !part_is_good(table, rank, part)) {
-		*fault = (struct group_fault){
-			.cause = GROUP_CAUSE_PROTOCOL, .rank = rank,
-			.other = GROUP_NOBODY, .seq = part->seq,
-		};
-		return -EPROTO;
-	}
+		return ++table->stats[rank].repeats <= table->window ? 0 :
+		       blame(rank, part, fault);
+	if (part->n > place->n || !part_is_good(table, rank, part))
+		return blame(rank, part, fault);
+	table->stats[rank].repeats = 0;
 	tell(table, place, rank, part, now);
 	if (place->count < table->shape.size)
 		return 0;

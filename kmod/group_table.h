@@ -50,6 +50,7 @@ struct group_rank_stats {
 	u64 late_total;		/* ns after the first rank, summed */
 	u64 late_max;
 	u64 last;		/* times that it was the last one */
+	u32 repeats;		/* segments said again since the last new one */
 	u32 late[GROUP_LATENESS_BUCKETS];
 };
 
@@ -79,7 +80,8 @@ void group_table_init(struct group_table *table, void *memory,
  *	most called is right (of parts as large as each other, what the lowest
  *	rank called), and the lowest rank that called another thing is named
  * A message that has come before (place already told by this rank with the same
- * n, or done) is no error and changes nothing: 0.
+ * n, or done) is no error and changes nothing: 0. But of more than window of
+ * them with nothing new in between: -EPROTO.
  */
 int group_table_contribute(struct group_table *table, u32 rank,
 			   const struct group_part *part, u64 now,

@@ -73,6 +73,24 @@ static void one_that_came_before_changes_nothing(void)
 	end();
 }
 
+/* A lane that failed may say all of a window again, and no more. */
+static void who_only_repeats_is_refused(void)
+{
+	u64 n, i;
+
+	begin();
+	for (n = 0; n < 2; n++) {
+		CHECK_INT(contribute(1, n, 10), 0);
+		for (i = 0; i < WINDOW; i++)
+			CHECK_INT(contribute(1, n, 11), 0);
+	}
+	CHECK_INT(contribute(2, 0, 12), 0);
+	CHECK_INT(contribute(1, 0, 13), -EPROTO);
+	CHECK_INT(fault.cause, GROUP_CAUSE_PROTOCOL);
+	CHECK_INT(fault.rank, 1);
+	end();
+}
+
 static void one_of_a_full_place_changes_nothing(void)
 {
 	begin();
@@ -247,6 +265,7 @@ static const struct tap_case cases[] = {
 	TAP_CASE(a_place_is_used_again),
 	TAP_CASE(any_order_within_the_window),
 	TAP_CASE(one_that_came_before_changes_nothing),
+	TAP_CASE(who_only_repeats_is_refused),
 	TAP_CASE(one_of_a_full_place_changes_nothing),
 	TAP_CASE(one_that_is_done_changes_nothing),
 	TAP_CASE(beyond_the_window_is_an_error),
