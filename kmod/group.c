@@ -97,7 +97,7 @@ static int take_times(struct peerlane_group *group,
 	static const struct group_number link = {
 		"timeout_ms", 100, 5000, 600000 };
 	static const struct group_number op = {
-		"op_timeout_ms", 100, 60000, DAY_MS };
+		"op_timeout_ms", 100, 60000, GROUP_TIMEOUT_MAX };
 	static const struct group_number join = {
 		"join_timeout_ms", 100, 120000, DAY_MS };
 	int ret;

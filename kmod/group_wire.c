@@ -165,7 +165,7 @@ static bool get_join(struct group_join *join, struct reader *reader)
 	       !(join->segment & (join->segment - 1)) &&
 	       is_within(join->window, 1, GROUP_WINDOW_MAX) &&
 	       is_within(join->block, 2, GROUP_RANKS_MAX) &&
-	       join->timeout_ms;
+	       is_within(join->timeout_ms, 1, GROUP_TIMEOUT_MAX);
 }
 
 static bool get_part(struct group_part *part, struct reader *reader)

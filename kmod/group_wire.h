@@ -30,6 +30,7 @@
 #define GROUP_SEGMENT_MIN	4096	/* bytes, a power of two */
 #define GROUP_SEGMENT_MAX	(4U << 20)
 #define GROUP_OFFSET_MAX	(1ULL << 62)
+#define GROUP_TIMEOUT_MAX	86400000U	/* ms */
 #define GROUP_NOBODY		U32_MAX
 
 enum group_message_type {
@@ -86,7 +87,7 @@ struct group_join {
 	u32 segment;		/* bytes */
 	u32 window;		/* segments */
 	u32 block;		/* ranks whose sum is made first; 2 or more */
-	u32 timeout_ms;		/* of an operation; not 0 */
+	u32 timeout_ms;		/* of an operation */
 };
 
 struct group_part {

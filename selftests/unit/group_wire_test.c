@@ -293,6 +293,8 @@ static void memory_of_nonsense_is_refused(void)
 	CHECK_INT(JOIN_WITH(block, 2), 0);
 	CHECK_INT(JOIN_WITH(block, GROUP_RANKS_MAX + 1), -EPROTO);
 	CHECK_INT(JOIN_WITH(timeout_ms, 0), -EPROTO);
+	CHECK_INT(JOIN_WITH(timeout_ms, GROUP_TIMEOUT_MAX), 0);
+	CHECK_INT(JOIN_WITH(timeout_ms, GROUP_TIMEOUT_MAX + 1), -EPROTO);
 }
 
 #define PART_WITH(field, value) ({ \
