@@ -133,6 +133,6 @@ long peerlane_dispatch(struct file *file, unsigned int cmd, unsigned long arg,
 	call->file = file;
 	call->user = (void __user *)arg;
 	ret = peerlane_run(call, &commands[index]);
-	kfree(call);
+	kfree_sensitive(call);	/* it may have a secret, whatever became of it */
 	return ret;
 }

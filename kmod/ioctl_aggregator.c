@@ -31,7 +31,6 @@ int peerlane_aggregator_create(struct peerlane_call *call)
 {
 	struct peerlane_aggregator_create *args = &call->args.aggregator_create;
 	struct peerlane_aggregator *aggregator;
-	int ret;
 
 	aggregator = aggregator_new(args, &call->msg);
 	if (IS_ERR(aggregator))
@@ -39,9 +38,7 @@ int peerlane_aggregator_create(struct peerlane_call *call)
 	args->out_id = aggregator->id;
 	memcpy(args->out_address, &aggregator->address,
 	       sizeof(args->out_address));
-	ret = install(call, aggregator);
-	memzero_explicit(args->secret, sizeof(args->secret));
-	return ret;
+	return install(call, aggregator);
 }
 
 static u32 records(void *records, u32 room)

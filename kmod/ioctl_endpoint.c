@@ -43,7 +43,6 @@ int peerlane_endpoint_create(struct peerlane_call *call)
 {
 	struct peerlane_endpoint_create *args = &call->args.endpoint_create;
 	struct peerlane_endpoint *endpoint;
-	int ret;
 
 	if (args->reserved2)
 		return peerlane_refuse(&call->msg, -EOPNOTSUPP,
@@ -52,9 +51,7 @@ int peerlane_endpoint_create(struct peerlane_call *call)
 	if (IS_ERR(endpoint))
 		return PTR_ERR(endpoint);
 	args->out_id = endpoint->id;
-	ret = install(call, sizeof(*args), &args->out_fd, endpoint, undo_create);
-	memzero_explicit(args->secret, sizeof(args->secret));
-	return ret;
+	return install(call, sizeof(*args), &args->out_fd, endpoint, undo_create);
 }
 
 static u32 records(void *records, u32 room)

@@ -29,7 +29,6 @@ int peerlane_group_create(struct peerlane_call *call)
 {
 	struct peerlane_group_create *args = &call->args.group_create;
 	struct peerlane_group *group;
-	int ret;
 
 	if (args->reserved2)
 		return peerlane_refuse(&call->msg, -EOPNOTSUPP,
@@ -38,9 +37,7 @@ int peerlane_group_create(struct peerlane_call *call)
 	if (IS_ERR(group))
 		return PTR_ERR(group);
 	args->out_id = group->id;
-	ret = install(call, group);
-	memzero_explicit(args->secret, sizeof(args->secret));
-	return ret;
+	return install(call, group);
 }
 
 static u32 records(void *records, u32 room)
