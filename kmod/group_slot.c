@@ -95,7 +95,10 @@ static struct group_view take_view(struct group_slot *slot, u32 peer)
 	return view;
 }
 
-/* No operation uses it, or all links are down. */
+/*
+ * No operation uses it, or all links are down. bind_lock is held meanwhile, for
+ * which the end waits: so an aggregator has no say in how long it takes.
+ */
 static void hide(struct group_slot *slot)
 {
 	struct peerlane_group *group = slot->group;
@@ -105,7 +108,7 @@ static void hide(struct group_slot *slot)
 	for (i = 0; i < group->peer_count; i++) {
 		view = take_view(slot, i);
 		if (view.token)
-			link_withdraw(group->peers[i].link, view.token, NULL);
+			link_withdraw_in_time(group->peers[i].link, view.token);
 		if (view.map)
 			link_map_put(view.map);
 	}

@@ -359,6 +359,8 @@ int link_expose(struct link *link, const struct link_exposure *exposure,
 		u64 *token, struct peerlane_msg *msg);
 /* Sleeps until the keys are invalid. -ENOKEY: there is none. */
 int link_withdraw(struct link *link, u64 token, struct peerlane_msg *msg);
+/* The same, but ends the link if it takes longer than the link's timeout. */
+void link_withdraw_in_time(struct link *link, u64 token);
 /*
  * The same for all with that slot, soon: ends the link if it does not go
  * otherwise.

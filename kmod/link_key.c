@@ -272,34 +272,34 @@ static void finish(struct link_key *key)
  * Its requests wait for those before them, perhaps for a peer that is dead. Who
  * cannot wait that long ends the link, which is what it takes.
  */
-static void wait_ended(struct link_key *key, bool soon)
+static void wait_within(struct link_key *key, unsigned long patience, int status,
+			const char *why)
 {
-	struct link *link = key->link;
-
-	if (soon) {
-		if (wait_for_completion_timeout(&key->ended, PATIENCE))
-			return;
-		link_kill(link, -ENODEV, -ECANCELED,
-			  "a region was revoked, and the lane was too slow to end its keys");
-	} else {
-		if (!wait_for_completion_killable(&key->ended))
-			return;
-		link_kill(link, -ECANCELED, -ECANCELED,
-			  "killed while it withdrew an exposure");
-	}
+	if (wait_for_completion_timeout(&key->ended, patience))
+		return;
+	link_kill(key->link, status, -ECANCELED,
+		  "%s, and the lane was too slow to end its keys", why);
 	wait_for_completion(&key->ended);
 }
 
-/* Sleeps until the key is invalid; takes over a reference. */
-static void end_key(struct link_key *key, bool soon)
+static void wait_killable(struct link_key *key)
 {
-	queue_key(key);
-	wait_ended(key, soon);
+	if (!wait_for_completion_killable(&key->ended))
+		return;
+	link_kill(key->link, -ECANCELED, -ECANCELED,
+		  "killed while it withdrew an exposure");
+	wait_for_completion(&key->ended);
+}
+
+/* Nobody reaches memory by it any more; takes over a reference. */
+static void done_with(struct link_key *key)
+{
 	finish(key);
 	link_key_put(key);
 }
 
-int link_withdraw(struct link *link, u64 token, struct peerlane_msg *msg)
+/* With a reference, and nobody else's to withdraw. */
+static struct link_key *take_key(struct link *link, u64 token)
 {
 	struct link_key *key;
 
@@ -310,11 +310,32 @@ int link_withdraw(struct link *link, u64 token, struct peerlane_msg *msg)
 		kref_get(&key->ref);
 	}
 	spin_unlock(&link->lock);
+	return key;
+}
+
+int link_withdraw(struct link *link, u64 token, struct peerlane_msg *msg)
+{
+	struct link_key *key = take_key(link, token);
+
 	if (!key)
 		return peerlane_refuse(msg, -ENOKEY,
 				       "no exposure has that token");
-	end_key(key, false);
+	queue_key(key);
+	wait_killable(key);
+	done_with(key);
 	return 0;
+}
+
+void link_withdraw_in_time(struct link *link, u64 token)
+{
+	struct link_key *key = take_key(link, token);
+
+	if (!key)
+		return;
+	queue_key(key);
+	wait_within(key, msecs_to_jiffies(link->settings.timeout_ms), -ETIMEDOUT,
+		    "a region was unbound");
+	done_with(key);
 }
 
 /* Also one that somebody else withdraws: it may not have ended yet. */
@@ -339,8 +360,11 @@ void link_withdraw_slot(struct link *link, u32 slot)
 {
 	struct link_key *key;
 
-	while ((key = first_of_slot(link, slot)))
-		end_key(key, true);
+	while ((key = first_of_slot(link, slot))) {
+		queue_key(key);
+		wait_within(key, PATIENCE, -ENODEV, "a region was revoked");
+		done_with(key);
+	}
 }
 
 bool link_slot_exposed(struct link *link, u32 slot)
