@@ -2153,6 +2153,7 @@ enum peerlane_ending {
 	PEERLANE_ENDING_TAKEN = 9,	/* that rank is there already */
 	PEERLANE_ENDING_FULL = 10,	/* no memory, or no more groups */
 	PEERLANE_ENDING_JOIN = 11,	/* not all ranks joined in time */
+	PEERLANE_ENDING_UNABLE = 12,	/* floats, which an aggregator cannot compute */
 };
 
 /** peerlane_collective_name() - "all-reduce", "reduce-scatter", ..., "unknown". */

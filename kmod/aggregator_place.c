@@ -323,6 +323,9 @@ static void deal_with(struct aggregator_place *place)
 		source = place_of(group, deferred, place->n);
 	} else if (segment.bytes) {
 		ret = reduce_place(place, &part->call, segment.elements);
+		/* Calls were checked: floats, where the FPU may not be used. */
+		if (ret)
+			fault.cause = GROUP_CAUSE_UNABLE;
 	}
 	if (!ret)
 		ret = fill_all(group, &segment, place->n, source, &fault.rank);

@@ -120,6 +120,7 @@ int group_cause_errno(u32 cause)
 		[GROUP_CAUSE_TAKEN]	= -EEXIST,
 		[GROUP_CAUSE_FULL]	= -ENOSPC,
 		[GROUP_CAUSE_JOIN]	= -ETIMEDOUT,
+		[GROUP_CAUSE_UNABLE]	= -EOPNOTSUPP,
 	};
 
 	return cause < ARRAY_SIZE(errors) ? errors[cause] : -EPROTO;

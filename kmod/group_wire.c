@@ -197,7 +197,7 @@ static bool fault_is_sane(const struct group_fault *fault)
 {
 	bool is_mismatch = fault->cause == GROUP_CAUSE_MISMATCH;
 
-	return is_within(fault->cause, GROUP_CAUSE_LEFT, GROUP_CAUSE_JOIN) &&
+	return is_within(fault->cause, GROUP_CAUSE_LEFT, GROUP_CAUSE_UNABLE) &&
 	       is_rank(fault->rank) && is_rank(fault->other) &&
 	       fault->missing <= GROUP_RANKS_MAX &&
 	       is_within(fault->field, is_mismatch ? GROUP_FIELD_KIND : 0,
@@ -317,6 +317,7 @@ static const char *cause_text(u32 cause)
 		[GROUP_CAUSE_SHAPE] = "joined another shape of group",
 		[GROUP_CAUSE_TAKEN] = "is there already",
 		[GROUP_CAUSE_FULL] = "found no memory left",
+		[GROUP_CAUSE_UNABLE] = "asked for what an aggregator cannot compute",
 	};
 
 	return cause < ARRAY_SIZE(texts) && texts[cause] ? texts[cause] :

@@ -67,6 +67,7 @@ enum group_cause {
 	GROUP_CAUSE_TAKEN	= 9,	/* join: that rank is there already */
 	GROUP_CAUSE_FULL	= 10,	/* join: no memory in the pool left */
 	GROUP_CAUSE_JOIN	= 11,	/* not all ranks joined in time */
+	GROUP_CAUSE_UNABLE	= 12,	/* the aggregator cannot compute that */
 };
 
 /* The part of a call that must be the same on all ranks. */

@@ -96,6 +96,7 @@ const char *peerlane_ending_name(uint32_t cause)
 		[PEERLANE_ENDING_TAKEN] = "taken",
 		[PEERLANE_ENDING_FULL] = "full",
 		[PEERLANE_ENDING_JOIN] = "join",
+		[PEERLANE_ENDING_UNABLE] = "unable",
 	};
 
 	return name(names, COUNT(names), cause);

@@ -94,6 +94,7 @@ static const char *of_rank(uint32_t cause)
 		[PEERLANE_ENDING_TAKEN] = "was there already",
 		[PEERLANE_ENDING_FULL] = "found no memory for the group",
 		[PEERLANE_ENDING_JOIN] = "did not join in time",
+		[PEERLANE_ENDING_UNABLE] = "asked for what an aggregator cannot compute",
 	};
 
 	return cause < sizeof(words) / sizeof(words[0]) ? words[cause] :

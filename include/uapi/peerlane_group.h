@@ -40,6 +40,7 @@
  * ESHUTDOWN	 CLOSED: an aggregator was closed
  * EEXIST	 TAKEN: another has joined as that rank
  * ENOSPC	 FULL: the aggregator has no memory for the group
+ * EOPNOTSUPP	 UNABLE: an aggregator cannot compute that
  * ECANCELED	 this rank closed or left
  */
 #ifndef _UAPI_PEERLANE_GROUP_H
@@ -271,6 +272,8 @@ struct peerlane_group_leave {
  * @PEERLANE_GROUP_CAUSE_TAKEN: join: that rank is there already
  * @PEERLANE_GROUP_CAUSE_FULL: join: no memory, or no more groups
  * @PEERLANE_GROUP_CAUSE_JOIN: not all ranks joined in time
+ * @PEERLANE_GROUP_CAUSE_UNABLE: floats, and an aggregator whose kernel may not use
+ *	the FPU
  */
 enum peerlane_group_cause {
 	PEERLANE_GROUP_CAUSE_NONE	= 0,
@@ -285,6 +288,7 @@ enum peerlane_group_cause {
 	PEERLANE_GROUP_CAUSE_TAKEN	= 9,
 	PEERLANE_GROUP_CAUSE_FULL	= 10,
 	PEERLANE_GROUP_CAUSE_JOIN	= 11,
+	PEERLANE_GROUP_CAUSE_UNABLE	= 12,
 };
 
 /**

@@ -336,7 +336,7 @@ static void ready_has_a_token(void)
 static void faults_of_nonsense_are_refused(void)
 {
 	CHECK_INT(FAULT_WITH(cause, GROUP_CAUSE_NONE), -EPROTO);
-	CHECK_INT(FAULT_WITH(cause, GROUP_CAUSE_JOIN + 1), -EPROTO);
+	CHECK_INT(FAULT_WITH(cause, GROUP_CAUSE_UNABLE + 1), -EPROTO);
 	CHECK_INT(FAULT_WITH(rank, GROUP_RANKS_MAX), -EPROTO);
 	CHECK_INT(FAULT_WITH(rank, GROUP_NOBODY), 0);
 	CHECK_INT(FAULT_WITH(other, GROUP_RANKS_MAX), -EPROTO);
