@@ -224,10 +224,10 @@ int group_table_contribute(struct group_table *table, u32 rank,
 {
 	struct group_place *place = group_table_place(table, part->n);
 
-	/* No more than window can be without a result, and so be said again. */
+	/* What is said again after a lane failed is one window, perhaps twice. */
 	if (part->n < place->n ||
 	    (part->n == place->n && place->told[rank].is_there))
-		return ++table->stats[rank].repeats <= table->window ? 0 :
+		return ++table->stats[rank].repeats <= GROUP_REPEATS_MAX ? 0 :
 		       blame(rank, part, fault);
 	if (part->n > place->n || !part_is_good(table, rank, part))
 		return blame(rank, part, fault);

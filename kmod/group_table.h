@@ -80,8 +80,8 @@ void group_table_init(struct group_table *table, void *memory,
  *	most called is right (of parts as large as each other, what the lowest
  *	rank called), and the lowest rank that called another thing is named
  * A message that has come before (place already told by this rank with the same
- * n, or done) is no error and changes nothing: 0. But of more than window of
- * them with nothing new in between: -EPROTO.
+ * n, or done) is no error and changes nothing: 0. But of more than
+ * GROUP_REPEATS_MAX of them with nothing new in between: -EPROTO.
  */
 int group_table_contribute(struct group_table *table, u32 rank,
 			   const struct group_part *part, u64 now,

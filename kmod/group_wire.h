@@ -30,6 +30,7 @@
 #define GROUP_SEGMENT_MIN	4096	/* bytes, a power of two */
 #define GROUP_SEGMENT_MAX	(4U << 20)
 #define GROUP_OFFSET_MAX	(1ULL << 62)
+#define GROUP_REPEATS_MAX	512	/* segments said again */
 #define GROUP_TIMEOUT_MAX	86400000U	/* ms */
 #define GROUP_NOBODY		U32_MAX
 

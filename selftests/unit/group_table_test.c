@@ -73,7 +73,7 @@ static void one_that_came_before_changes_nothing(void)
 	end();
 }
 
-/* A lane that failed may say all of a window again, and no more. */
+/* A lane that failed may say some again, but not for ever. */
 static void who_only_repeats_is_refused(void)
 {
 	u64 n, i;
@@ -81,7 +81,7 @@ static void who_only_repeats_is_refused(void)
 	begin();
 	for (n = 0; n < 2; n++) {
 		CHECK_INT(contribute(1, n, 10), 0);
-		for (i = 0; i < WINDOW; i++)
+		for (i = 0; i < GROUP_REPEATS_MAX; i++)
 			CHECK_INT(contribute(1, n, 11), 0);
 	}
 	CHECK_INT(contribute(2, 0, 12), 0);
