@@ -179,16 +179,16 @@ static bool result(struct group_peer *peer, const struct group_message *message)
 {
 	struct peerlane_group *group = peer->group;
 	struct group_op *done = NULL;
-	int ret;
+	int ret = 0;
 
 	spin_lock(&group->queue_lock);
-	/* After the end began nothing is to be waited for. */
-	if (group->state != PEERLANE_GROUP_JOINED) {
-		spin_unlock(&group->queue_lock);
-		return true;
-	}
-	ret = group_stream_result(&group->streams, peer->index,
-				  message->result.n, message->result.seq, &done);
+	/* Nothing waits for one yet, or after the end began. */
+	if (group->state == PEERLANE_GROUP_JOINED)
+		ret = group_stream_result(&group->streams, peer->index,
+					  message->result.n,
+					  message->result.seq, &done);
+	else if (group->state < PEERLANE_GROUP_JOINED)
+		ret = -EPROTO;
 	if (!ret && done)
 		group_task_over(group_task(done), 0);
 	spin_unlock(&group->queue_lock);
