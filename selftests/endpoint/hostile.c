@@ -253,6 +253,11 @@ int hostile_accept(struct hostile *hostile, const void *private_data, u8 length)
 	return ret;
 }
 
+int hostile_established(struct hostile *hostile)
+{
+	return expect(hostile, RDMA_CM_EVENT_ESTABLISHED);
+}
+
 int hostile_reject(struct hostile *hostile, const void *private_data, u8 length)
 {
 	return rdma_reject(hostile->id, private_data, length) ? -errno : 0;
@@ -330,6 +335,8 @@ int hostile_say(struct hostile *hostile, struct link_message *message)
 
 	if (!message->control)
 		message->control = hostile->control;
+	if (!message->notify)
+		message->notify = hostile->owner;
 	length = link_message_encode(message, data);
 	return hostile_send(hostile, data, length);
 }
@@ -372,8 +379,11 @@ static bool take(struct hostile *hostile, u64 what, struct link_message *message
 	       index * LINK_MESSAGE_MAX, hostile->last_length);
 	good = !link_message_decode(message, hostile->last, hostile->last_length);
 	post_receive(hostile, index);
-	if (good && message->type != LINK_MESSAGE_NOTIFY &&
-	    message->type != LINK_MESSAGE_FLUSH && message->type != LINK_MESSAGE_FLUSHED)
+	if (good && message->type == LINK_MESSAGE_OWNER)
+		hostile->owner++;
+	else if (good && message->type != LINK_MESSAGE_NOTIFY &&
+		 message->type != LINK_MESSAGE_FLUSH &&
+		 message->type != LINK_MESSAGE_FLUSHED)
 		hostile->control++;
 	return good;
 }

@@ -35,6 +35,7 @@ struct hostile {
 	u8 last[LINK_MESSAGE_MAX];	/* the message heard last, raw */
 	u32 last_length;
 	u32 control;			/* messages taken, as they want to hear */
+	u32 owner;			/* the same of OWNER */
 	u32 refusal;			/* enum link_refusal, of a refused one */
 	struct link_hello answer;
 	u8 private_data[256];		/* raw */
@@ -58,6 +59,8 @@ void hostile_end(struct hostile *hostile);
 int hostile_listen(struct hostile *hostile, const char *ip, u16 port);
 int hostile_wait(struct hostile *hostile);
 int hostile_accept(struct hostile *hostile, const void *private_data, u8 length);
+/* It knows that it was answered. */
+int hostile_established(struct hostile *hostile);
 int hostile_reject(struct hostile *hostile, const void *private_data, u8 length);
 
 /* Opens the devices, for as long as the process lives. */
