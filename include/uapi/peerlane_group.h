@@ -260,7 +260,8 @@ struct peerlane_group_leave {
 /**
  * enum peerlane_group_cause - why a group ended, or a rank was not let in
  * @PEERLANE_GROUP_CAUSE_NONE: all left, or this rank did
- * @PEERLANE_GROUP_CAUSE_LEFT: a rank left with operations open
+ * @PEERLANE_GROUP_CAUSE_LEFT: a rank left with operations open, or it was the first
+ *	to leave, and others did not within @op_timeout_ms
  * @PEERLANE_GROUP_CAUSE_DEAD: its connection ended; without a rank: an
  *	aggregator's
  * @PEERLANE_GROUP_CAUSE_LATE: it did not come to an operation in time
