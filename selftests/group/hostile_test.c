@@ -77,7 +77,7 @@ static const struct nonsense sayings[] = {
 	{ "WELCOME", WORD(WELCOME), -1 },
 	{ "READY", WORD(READY, .token = 1), -1 },
 	{ "RESULT", WORD(RESULT), -1 },
-	{ "beyond the window", PART(.n = 1), -1 },
+	{ "beyond the window", PART(.n = WINDOW), -1 },
 	{ "far beyond it", PART(.n = -1ULL), -1 },
 	{ "no kind", PART(.call.kind = 0), -1 },
 	{ "kind 7", PART(.call.kind = 7), -1 },
@@ -132,6 +132,81 @@ static void who_talks_nonsense_is_blamed(void)
 		if (i % 8 == 0)
 			check_bystander();
 	}
+	bystander_end();
+}
+
+#define FUZZ_SECONDS	15
+#define FUZZ_WORDS	10
+
+/* On a slow machine for longer, until it has been one at all. */
+static bool is_fuzzing(double seconds, int words)
+{
+	return seconds < FUZZ_SECONDS ||
+	       (words <= FUZZ_WORDS && seconds < 10 * FUZZ_SECONDS);
+}
+
+static struct group_message any_word(void)
+{
+	static const uint8_t types[] = {
+		GROUP_MESSAGE_SEGMENT, GROUP_MESSAGE_SEGMENT, GROUP_MESSAGE_SEGMENT,
+		GROUP_MESSAGE_JOIN, GROUP_MESSAGE_LEAVE, GROUP_MESSAGE_ABORT,
+		GROUP_MESSAGE_RESULT, GROUP_MESSAGE_READY,
+	};
+	struct group_message word = { .type = types[rand() % ARRAY_SIZE(types)] };
+
+	if (word.type == GROUP_MESSAGE_SEGMENT)
+		word.part = (struct group_part){
+			.n = rand() % 3, .seq = rand() % 3, .index = rand() % 2,
+			.call = { 1 + rand() % 6, rand() % 13, rand() % 9, rand() % 2,
+				  rand() % 2000 },
+			.bytes = rand() % 2 * 4 * (rand() % 2000), .token = rand() % 2,
+		};
+	if (word.type == GROUP_MESSAGE_ABORT)
+		word.fault = (struct group_fault){
+			.cause = rand() % 14, .rank = rand() % 3, .seq = rand(),
+		};
+	return word;
+}
+
+/* True: it can go on. */
+static bool say_fuzzed(struct liar *liar)
+{
+	uint8_t data[LINK_OWNER_MAX] = {};
+	struct group_message word = any_word();
+	uint32_t length = group_message_encode(&word, data);
+	int changes;
+
+	for (changes = rand() % 3; changes; changes--)
+		data[rand() % length] = rand();
+	if (rand() % 8 == 0)
+		length = rand() % (LINK_OWNER_MAX + 1);
+	return liar_send(liar, data, length) == IBV_WC_SUCCESS;
+}
+
+/* One rank after another, while another group of theirs computes. */
+static void fuzzed_words_hurt_nobody(void)
+{
+	unsigned int seed = time(NULL);
+	int words = 0, ranks = 0, i;
+	struct victim victim;
+	double begin = now();
+
+	printf("# seed %u\n", seed);
+	srand(seed);
+	if (!bystander_begin())
+		return;
+	while (is_fuzzing(now() - begin, words) && !tap.bad) {
+		if (victim_new(&victim)) {
+			CHECK_INT(group_begin(victim.fd, &SUM(COUNT), 1), 1);
+			for (i = 0; i < 10 && say_fuzzed(&victim.liar); i++)
+				words++;
+		}
+		victim_end(&victim);
+		check_bystander();
+		ranks++;
+	}
+	printf("# %d words of %d ranks\n", words, ranks);
+	CHECK(words > FUZZ_WORDS);
 	bystander_end();
 }
 
@@ -192,6 +267,7 @@ int main(void)
 		TAP_CASE(who_talks_nonsense_is_blamed),
 		TAP_CASE(a_place_that_was_not_exposed_is_blamed),
 		TAP_CASE(who_only_repeats_is_blamed),
+		TAP_CASE(fuzzed_words_hurt_nobody),
 	};
 
 	hostile_init();
