@@ -114,12 +114,13 @@ static int make_queues(struct hostile *hostile)
 	return 0;
 }
 
-static struct rdma_conn_param conn_param(const void *private_data, u8 length)
+static struct rdma_conn_param conn_param(const struct hostile *hostile,
+					 const void *private_data, u8 length)
 {
 	return (struct rdma_conn_param){
 		.private_data = private_data, .private_data_len = length,
 		.responder_resources = 16, .initiator_depth = 16,
-		.retry_count = 7, .rnr_retry_count = 0,
+		.retry_count = 7, .rnr_retry_count = hostile->slow ? 7 : 0,
 	};
 }
 
@@ -142,10 +143,11 @@ static int resolve(struct hostile *hostile, const char *ip, u16 port)
 static int begin(struct hostile *hostile, const char *ip, u16 port,
 		 const void *private_data, u8 length, int receives)
 {
-	struct rdma_conn_param param = conn_param(private_data, length);
+	struct rdma_conn_param param;
 	int ret;
 
 	memset(hostile, 0, sizeof(*hostile));
+	param = conn_param(hostile, private_data, length);
 	hostile->receives = receives < 0 ? 0 : receives ?: HOSTILE_RECEIVES;
 	hostile->channel = rdma_create_event_channel();
 	if (!hostile->channel ||
@@ -245,7 +247,7 @@ int hostile_wait(struct hostile *hostile)
 
 int hostile_accept(struct hostile *hostile, const void *private_data, u8 length)
 {
-	struct rdma_conn_param param = conn_param(private_data, length);
+	struct rdma_conn_param param = conn_param(hostile, private_data, length);
 	int ret = make_queues(hostile);
 
 	if (!ret && rdma_accept(hostile->id, &param))

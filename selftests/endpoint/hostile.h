@@ -30,6 +30,7 @@ struct hostile {
 	struct ibv_mr *mr;
 	u8 *memory;			/* HOSTILE_MEMORY, and the receives */
 	u32 receives;			/* that are posted at first */
+	bool slow;			/* the other has to wait for more of them */
 	u64 heard[HOSTILE_HEARD];	/* receives that came meanwhile */
 	u32 heard_in, heard_out;
 	u8 last[LINK_MESSAGE_MAX];	/* the message heard last, raw */

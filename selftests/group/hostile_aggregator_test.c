@@ -3,6 +3,8 @@
  * An aggregator that does not keep to the rules, and a rank of the module's: it
  * ends, soon, and tells why; its memory is as it was.
  */
+#include <pthread.h>
+
 #include "hostile_group.h"
 
 #define LENGTH		MIB
@@ -12,6 +14,7 @@
 #define POOL_AT		16384	/* of its memory */
 #define POOL_TOKEN	3
 #define CANARY		0x5a
+#define MANY		256	/* messages on their way */
 #define BARRIER()	GROUP_OP(BARRIER)
 #define SUM(_count)	GROUP_OP(ALL_REDUCE, .type = PEERLANE_TYPE_I32,	\
 	.op = PEERLANE_REDUCE_SUM, .count = _count, .receive_offset = LENGTH / 2)
@@ -23,6 +26,7 @@ struct scene {
 	int fd;
 	struct pages pages;
 	struct liar liar;
+	uint32_t receives;	/* of a slow one; else 0 */
 };
 
 /* ---- until it has joined ---- */
@@ -33,7 +37,7 @@ static bool take_in(struct hostile *hostile)
 	uint8_t data[LINK_HELLO_SIZE];
 
 	memset(hello.secret, 0, sizeof(hello.secret));
-	hello.notify = 64;
+	hello.notify = 2 * MANY;
 	hello.grants = 64;
 	hello.timeout_ms = 20000;
 	link_hello_encode(&hello, data);
@@ -41,13 +45,12 @@ static bool take_in(struct hostile *hostile)
 	       CHECK_INT(hostile_established(hostile), 0);
 }
 
-/* It has said JOIN. */
-static bool scene_of(struct scene *scene, struct peerlane_group_create args)
+static bool scene_join(struct scene *scene, struct peerlane_group_create args)
 {
 	struct group_message word;
 	uint8_t address[PEERLANE_ADDRESS_LEN];
+	uint32_t receives = scene->receives;
 
-	memset(&scene->liar, 0, sizeof(scene->liar));
 	scene->pages = pages_new(LENGTH);
 	memset(scene->pages.mem, CANARY, LENGTH);
 	scene->fd = group_create(args);
@@ -55,6 +58,8 @@ static bool scene_of(struct scene *scene, struct peerlane_group_create args)
 	CHECK_INT(group_bind(scene->fd, 0, scene->pages.region, 0), 0);
 	if (!CHECK_INT(hostile_listen(&scene->liar.hostile, own_address(), PORT), 0))
 		return false;
+	scene->liar.hostile.slow = receives;
+	scene->liar.hostile.receives = receives ?: HOSTILE_RECEIVES;
 	put_address(address, own_address(), PORT);
 	set_nonblock(scene->fd, true);
 	CHECK_INT(group_join(scene->fd, address, 1), -EINPROGRESS);
@@ -65,24 +70,29 @@ static bool scene_of(struct scene *scene, struct peerlane_group_create args)
 	       CHECK_INT(word.join.rank, 0) && CHECK_INT(word.join.size, 2);
 }
 
-static void give_pool(struct scene *scene)
+/* It has said JOIN. */
+static bool scene_of(struct scene *scene, struct peerlane_group_create args)
 {
-	CHECK_INT(liar_expose(&scene->liar, POOL_TOKEN, POOL_AT, WINDOW * SMALL,
-			      POOL_VALUE, PEERLANE_RIGHT_WRITE), IBV_WC_SUCCESS);
+	memset(scene, 0, sizeof(*scene));
+	return scene_join(scene, args);
 }
 
 /* Its slot is known, but it does not know that. */
-static bool scene_joined(struct scene *scene)
+static bool welcome(struct scene *scene, uint32_t window)
 {
 	struct group_message word;
 
-	if (!scene_of(scene, SETTINGS_OF()))
-		return false;
-	give_pool(scene);
+	CHECK_INT(liar_expose(&scene->liar, POOL_TOKEN, POOL_AT, window * SMALL,
+			      POOL_VALUE, PEERLANE_RIGHT_WRITE), IBV_WC_SUCCESS);
 	CHECK_INT(liar_say(&scene->liar, WORD(WELCOME)), IBV_WC_SUCCESS);
 	return CHECK(liar_hear(&scene->liar, ANY_EXPOSURE, &word, PATIENCE)) &&
 	       group_next(scene->fd, PEERLANE_GROUP_RECORD_JOINED).type ==
 	       PEERLANE_GROUP_RECORD_JOINED;
+}
+
+static bool scene_joined(struct scene *scene)
+{
+	return scene_of(scene, SETTINGS_OF()) && welcome(scene, WINDOW);
 }
 
 static void scene_end(struct scene *scene)
@@ -398,6 +408,66 @@ static void silence_ends_with_the_timeout(void)
 	scene_end(&scene);
 }
 
+/* ---- slowness ---- */
+
+struct unbinding {
+	int fd;
+	volatile double seconds;	/* 0: not yet */
+};
+
+static void *unbind(void *arg)
+{
+	struct unbinding *unbinding = arg;
+	struct peerlane_endpoint_bind args = { .size = sizeof(args), .region_fd = -1 };
+	double begin = now();
+
+	call_raw(unbinding->fd, PEERLANE_IOC_GROUP_BIND, &args);
+	unbinding->seconds = now() - begin + 0.001;
+	return NULL;
+}
+
+#define FEW	16		/* that it takes at once */
+
+/*
+ * It takes some messages now and then, so that the lane goes on, and behind all
+ * of them is what ends the keys of the slot.
+ */
+static void a_slow_one_does_not_hold_up_unbinding(void)
+{
+	struct peerlane_group_create settings = SETTINGS_OF(.timeout_ms = 2000,
+							    .window = MANY,
+							    .depth = MANY);
+	struct peerlane_group_op ops[MANY];
+	struct scene scene = { .receives = FEW };
+	struct link_message message;
+	struct unbinding unbinding = {};
+	pthread_t thread;
+	double begin;
+	int i;
+
+	for (i = 0; i < MANY; i++)
+		ops[i] = BARRIER();
+	if (scene_join(&scene, settings) && welcome(&scene, MANY)) {
+		CHECK_INT(group_begin(scene.fd, ops, MANY), MANY);
+		unbinding.fd = scene.fd;
+		pthread_create(&thread, NULL, unbind, &unbinding);
+		begin = now();
+		while (!unbinding.seconds && now() - begin < 15) {
+			liar_answer(&scene.liar);
+			for (i = 0; i < FEW; i++)
+				hostile_hear(&scene.liar.hostile, &message, 0);
+			usleep(500000);
+		}
+		printf("# after %.1f s: %s\n", unbinding.seconds,
+		       group_info(scene.fd).text);
+		CHECK(unbinding.seconds && unbinding.seconds < 6);
+		CHECK_HAS(group_info(scene.fd).text, "too slow to end its keys");
+		liar_end(&scene.liar);
+		pthread_join(thread, NULL);
+	}
+	scene_end(&scene);
+}
+
 int main(void)
 {
 	static const struct tap_case cases[] = {
@@ -413,6 +483,7 @@ int main(void)
 		TAP_CASE(every_cause_is_passed_on),
 		TAP_CASE(joining_ends_with_its_timeout),
 		TAP_CASE(silence_ends_with_the_timeout),
+		TAP_CASE(a_slow_one_does_not_hold_up_unbinding),
 	};
 
 	hostile_init();
