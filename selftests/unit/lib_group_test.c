@@ -362,7 +362,8 @@ static void names(void)
 	CHECK_STR(peerlane_collective_name(PEERLANE_BARRIER), "barrier");
 	CHECK_STR(peerlane_collective_name(7), "unknown");
 	CHECK_STR(peerlane_ending_name(0), "none");
-	CHECK_STR(peerlane_ending_name(12), "unknown");
+	CHECK_STR(peerlane_ending_name(12), "unable");
+	CHECK_STR(peerlane_ending_name(13), "unknown");
 	CHECK_STR(peerlane_group_state_name(5), "unknown");
 }
 
