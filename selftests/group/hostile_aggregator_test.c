@@ -361,7 +361,8 @@ static void every_cause_is_passed_on(void)
 				.field = cause == GROUP_CAUSE_MISMATCH ? 7 : 0,
 				.seq = -1ULL, .value = -1ULL, .expected = -1ULL });
 
-			CHECK_INT(liar_say(&scene.liar, word), IBV_WC_SUCCESS);
+			/* It may be gone before the device knows that this arrived. */
+			liar_say(&scene.liar, word);
 			check_ended(&scene, cause, rank, errors[cause - 1], "ABORT");
 			info = group_info(scene.fd);
 			CHECK(info.fault_seq == -1ULL && info.fault_value == -1ULL);
