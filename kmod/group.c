@@ -192,6 +192,7 @@ static void init(struct peerlane_group *group)
 	INIT_WORK(&group->join_work, group_join_work);
 	INIT_WORK(&group->end_work, group_end_work);
 	INIT_DELAYED_WORK(&group->join_late, group_late_work);
+	INIT_DELAYED_WORK(&group->watch, group_watch_work);
 	group->joined.type = PEERLANE_GROUP_RECORD_JOINED;
 	group->ended.type = PEERLANE_GROUP_RECORD_ENDED;
 	group->fault.rank = U32_MAX;
@@ -325,6 +326,8 @@ void group_close(struct peerlane_group *group)
 	group_leave(group);
 	cancel_delayed_work_sync(&group->join_late);
 	cancel_work_sync(&group->join_work);
+	/* After what begins it. */
+	cancel_delayed_work_sync(&group->watch);
 	group_unbind_all(group);
 	group_unjoin(group);
 	free_parts(group);

@@ -90,6 +90,8 @@ struct group_peer {
 	bool welcome;
 	bool told_fault;		/* it knows that the group ends */
 	struct link_grant *pool;	/* a reference */
+	u64 watched;			/* results, of all before it */
+	unsigned long watched_since;	/* jiffies */
 	struct group_post *posts;	/* window */
 	struct group_post first;	/* JOIN */
 	struct group_post last;		/* LEAVE or ABORT */
@@ -151,6 +153,7 @@ struct peerlane_group {
 	struct work_struct join_work;
 	struct work_struct end_work;
 	struct delayed_work join_late;
+	struct delayed_work watch;
 	struct mutex read_lock;		/* one reader at a time */
 	wait_queue_head_t wait;
 };
@@ -268,6 +271,12 @@ extern const struct link_owner_ops group_link_ops;
 
 int group_submit(struct peerlane_group *group, struct peerlane_group_submit *args,
 		 struct peerlane_msg *msg);
+
+/* ---- group_watch.c ---- */
+
+/* queue_lock held. It has joined; until it ends, aggregators are looked after. */
+void group_watch(struct peerlane_group *group);
+void group_watch_work(struct work_struct *work);
 
 /* ---- group_queue.c: records ---- */
 

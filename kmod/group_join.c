@@ -268,6 +268,7 @@ void group_join_work(struct work_struct *work)
 	if (!ret && group->state == PEERLANE_GROUP_JOINING) {
 		group_set_state(group, PEERLANE_GROUP_JOINED);
 		group_queue_record(group, &group->joined);
+		group_watch(group);
 	}
 	spin_unlock(&group->queue_lock);
 	mutex_unlock(&group->bind_lock);

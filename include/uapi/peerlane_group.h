@@ -72,7 +72,9 @@
  * @timeout_ms: after this an aggregator that does not answer is dead, 100 ..
  *	600000; 0: 5000
  * @op_timeout_ms: all ranks must have come to an operation within this after
- *	the first, 100 .. 86400000; 0: 60000. The same on all ranks
+ *	the first, 100 .. 86400000; 0: 60000. The same on all ranks. An
+ *	aggregator that answers, but has had no result for two of these and a
+ *	@timeout_ms, is taken for dead
  * @join_timeout_ms: JOIN gives up after it, 100 .. 86400000; 0: 120000
  * @near_fd: a region file whose nearest RDMA device is to be used when the
  *	route leaves a choice, or -1

@@ -409,6 +409,33 @@ static void silence_ends_with_the_timeout(void)
 	scene_end(&scene);
 }
 
+/* It answers every ping, and has no results. */
+static void one_that_does_nothing_is_given_up(void)
+{
+	struct peerlane_group_create settings = SETTINGS_OF(.timeout_ms = 1000,
+							    .op_timeout_ms = 1000);
+	struct peerlane_group_op op = BARRIER();
+	struct group_message word;
+	struct scene scene;
+	double begin;
+
+	if (scene_of(&scene, settings) && welcome(&scene, WINDOW)) {
+		begin = now();
+		CHECK_INT(group_begin(scene.fd, &op, 1), 1);
+		/* Answers pings meanwhile; no word of that type comes. */
+		liar_hear(&scene.liar, GROUP_MESSAGE_ABORT, &word, 2);
+		CHECK_INT(group_info(scene.fd).state, PEERLANE_GROUP_JOINED);
+		while (group_info(scene.fd).state == PEERLANE_GROUP_JOINED &&
+		       now() - begin < SOON)
+			liar_hear(&scene.liar, GROUP_MESSAGE_ABORT, &word, 0.2);
+		printf("# after %.1f s\n", now() - begin);
+		check_ended(&scene, PEERLANE_GROUP_CAUSE_DEAD, PEERLANE_RANK_NONE,
+			    -ETIMEDOUT, "nothing done");
+		CHECK_HAS(group_info(scene.fd).text, "no result for 3000 ms");
+	}
+	scene_end(&scene);
+}
+
 /* ---- slowness ---- */
 
 struct unbinding {
@@ -484,6 +511,7 @@ int main(void)
 		TAP_CASE(every_cause_is_passed_on),
 		TAP_CASE(joining_ends_with_its_timeout),
 		TAP_CASE(silence_ends_with_the_timeout),
+		TAP_CASE(one_that_does_nothing_is_given_up),
 		TAP_CASE(a_slow_one_does_not_hold_up_unbinding),
 	};
 
