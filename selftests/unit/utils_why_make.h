@@ -98,8 +98,8 @@ static const struct finding *only(const char *id, uint32_t rank)
 	};
 }
 
-static struct peerlane_flow_info flow(const char *label, uint8_t from,
-				      uint8_t to)
+static inline struct peerlane_flow_info flow(const char *label, uint8_t from,
+					     uint8_t to)
 {
 	struct peerlane_flow_info info = {
 		.point = PEERLANE_AT_LOCAL_IN, .packets = 10000,
