@@ -9,6 +9,7 @@
 #include "top_screen.h"
 #include "top_table.h"
 #include "units.h"
+#include "why.h"
 
 enum { HEAD = 2, FOOT = 1 };
 
@@ -56,7 +57,7 @@ static const char *state_of(const struct rank_now *rank)
 {
 	if (rank->is_local)
 		return peerlane_group_state_name(rank->local.state);
-	return rank->seen.is_there ? "there" : "gone";
+	return why_presence(&rank->seen);
 }
 
 static char *where(const struct rank_now *rank)

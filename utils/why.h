@@ -138,6 +138,8 @@ void why_judge_flows(const struct why_facts *facts, struct findings *findings);
 /* @last with less than @first, which is of the same rank, or zero */
 struct why_rank why_rank_of(const struct peerlane_rank_status *first,
 			    const struct peerlane_rank_status *last);
+/* "there", "joining", "left": the latter two as findings are called */
+const char *why_presence(const struct peerlane_rank_status *rank);
 void why_judge_ranks(const struct why_facts *facts, struct findings *findings);
 void why_judge_late(const struct why_facts *facts, const struct why_seen *seen,
 		    struct findings *findings);

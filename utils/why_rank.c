@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* peerlane why: ranks that are gone, or stand still. Pure. */
+/* peerlane why: ranks that are not there, or stand still. Pure. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "why.h"
 
-#define WEIGHT_GONE	300
 #define WEIGHT_STILL	200
+/* Before that of why_local.c: who it is, and not only that somebody waits */
+#define WEIGHT_ABSENT	260
 
 struct why_rank why_rank_of(const struct peerlane_rank_status *first,
 			    const struct peerlane_rank_status *last)
@@ -66,46 +67,74 @@ static void tell_still(const struct why_facts *facts,
 	       (int)sizeof(rank->last.peer), rank->last.peer);
 }
 
-static void tell_gone(const struct why_seen *seen_by,
-		      const struct why_rank *rank, struct findings *findings)
-{
-	char *subject = format_text("rank %u", rank->last.rank);
-	struct finding *finding = find(findings, "gone", SEVERITY_PROBLEM,
-				       subject);
+/* ---- who is not there -------------------------------------------------------------- */
 
-	free(subject);
-	finding->rank = rank->last.rank;
-	finding->weight = WEIGHT_GONE;
-	say(finding, "is not connected any more");
+/*
+ * Who joined has an address, also when it is down. A rank that dies ends its
+ * group, of which an aggregator tells nothing then: down here is who left.
+ */
+static bool is_awaited(const struct peerlane_rank_status *rank)
+{
+	return !rank->is_there && !*rank->peer && !rank->segments;
+}
+
+const char *why_presence(const struct peerlane_rank_status *rank)
+{
+	if (rank->is_there)
+		return "there";
+	return is_awaited(rank) ? "joining" : "left";
+}
+
+static void tell_awaited(const struct why_seen *seen_by, uint64_t group,
+			 struct finding *finding)
+{
+	finding->weight = WEIGHT_ABSENT;
+	say(finding, "has not joined yet");
+	seen(finding, "aggregator %ju: nothing came from it",
+	     (uintmax_t)seen_by->aggregator);
+	remedy(finding, "look whether its process was started, and at \"peerlane group show %ju\" on its node",
+	       (uintmax_t)group);
+}
+
+static void tell_left(const struct why_seen *seen_by,
+		      const struct why_rank *rank, struct finding *finding)
+{
+	say(finding, "left, or is leaving");
 	seen(finding, "aggregator %ju: it was at %.*s, and sent %ju segments",
 	     (uintmax_t)seen_by->aggregator, (int)sizeof(rank->last.peer),
 	     rank->last.peer, (uintmax_t)rank->last.segments);
-	remedy(finding, "look for the end of its process, and at \"peerlane group show\" and the kernel's log on its node");
+}
+
+static void tell_absent(const struct why_facts *facts,
+			const struct why_seen *seen_by,
+			const struct why_rank *rank, struct findings *findings)
+{
+	bool awaited = is_awaited(&rank->last);
+	char *subject = format_text("rank %u", rank->last.rank);
+	struct finding *finding = find(findings, why_presence(&rank->last),
+				       awaited ? SEVERITY_PROBLEM :
+						 SEVERITY_NOTE, subject);
+
+	free(subject);
+	finding->rank = rank->last.rank;
+	if (awaited)
+		tell_awaited(seen_by, facts->group, finding);
+	else
+		tell_left(seen_by, rank, finding);
 }
 
 /* ---- an aggregator ------------------------------------------------------------------ */
-
-static size_t count_gone(const struct why_seen *seen)
-{
-	size_t gone = 0;
-
-	for (size_t i = 0; i < seen->count; i++)
-		gone += !seen->ranks[i].last.is_there;
-	return gone;
-}
 
 static void judge_seen(const struct why_facts *facts,
 		       const struct why_seen *seen, struct findings *findings)
 {
 	uint64_t most = most_segments(seen);
-	bool all_gone = count_gone(seen) == seen->count;
 
 	for (size_t i = 0; i < seen->count; i++) {
 		const struct why_rank *rank = &seen->ranks[i];
 
-		/* A group that is over is nobody's fault. */
-		if (!rank->last.is_there && !all_gone)
-			tell_gone(seen, rank, findings);
+		if (!rank->last.is_there)
+			tell_absent(facts, seen, rank, findings);
 		if (stands_still(facts, rank, most))
 			tell_still(facts, seen, rank, most, findings);
 	}

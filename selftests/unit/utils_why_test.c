@@ -155,7 +155,7 @@ static void only_what_grew_counts(void)
 	CHECK_INT(why_rank_of(&first, &last).grown.segments, 500);
 }
 
-/* ---- who is gone, or stands still ------------------------------------------------- */
+/* ---- who is not there, or stands still ------------------------------------------------- */
 
 static void who_stands_still(void)
 {
@@ -175,17 +175,38 @@ static void who_stands_still(void)
 	CHECK_INT(bad(), 0);
 }
 
-static void who_is_gone(void)
+/* As an aggregator tells of one that it never heard of */
+static void who_has_not_joined(void)
+{
+	struct why_facts facts = group(4);
+
+	for (uint32_t i = 0; i < 4; i++)
+		ranks[i].last.segments = ranks[i].grown.segments = 0;
+	ranks[1].last = (struct peerlane_rank_status){ .rank = 1 };
+	judge(&facts);
+	CHECK_STR(only("joining", 1)->message, "has not joined yet");
+	CHECK(!found("left", 1));
+	CHECK_STR(why_presence(&ranks[0].last), "there");
+	CHECK_STR(why_presence(&ranks[1].last), "joining");
+}
+
+/* Nobody's fault: had it died, the group had ended. */
+static void who_left(void)
 {
 	struct why_facts facts = group(4);
 
 	ranks[1].last.is_there = false;
 	judge(&facts);
-	CHECK_HAS(only("gone", 1)->seen, "it was at 10.0.0.2:4000");
-	for (uint32_t i = 0; i < 4; i++)
-		ranks[i].last.is_there = false;
-	judge(&facts);
 	CHECK_INT(bad(), 0);
+	if (CHECK(found("left", 1))) {
+		CHECK_INT(found("left", 1)->severity, SEVERITY_NOTE);
+		CHECK_STR(found("left", 1)->message, "left, or is leaving");
+		CHECK_HAS(found("left", 1)->seen, "it was at 10.0.0.2:4000");
+	}
+	CHECK_STR(why_presence(&ranks[1].last), "left");
+	/* it sent nothing at all */
+	ranks[1].last.segments = 0;
+	CHECK_STR(why_presence(&ranks[1].last), "left");
 }
 
 /* ---- this node --------------------------------------------------------------------------- */
@@ -273,7 +294,8 @@ static const struct tap_case cases[] = {
 	TAP_CASE(the_late_one_is_named), TAP_CASE(of_two_as_well),
 	TAP_CASE(two_of_four_are_named), TAP_CASE(small_operations_lose_more),
 	TAP_CASE(without_an_interval), TAP_CASE(only_what_grew_counts),
-	TAP_CASE(who_stands_still), TAP_CASE(who_is_gone),
+	TAP_CASE(who_stands_still), TAP_CASE(who_has_not_joined),
+	TAP_CASE(who_left),
 	TAP_CASE(how_it_ended), TAP_CASE(a_path_alone_is_a_note),
 	TAP_CASE(what_is_not_known_is_said), TAP_CASE(hostile),
 };
