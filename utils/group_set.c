@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Ranks of groups as "group top" has them, from one reading to the next. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "flow.h"
 #include "group_top.h"
-#include "lateness.h"
-#include "why.h"
-
-/* ---- reading -------------------------------------------------------------- */
 
 const struct rank_now *rank_set_find(const struct rank_set *set,
 				     const struct rank_now *rank)
@@ -44,6 +39,7 @@ static void take_seen(struct rank_set *set, uint64_t group,
 		if (rank->is_seen && rank->seen.late_total > status->late_total)
 			continue;
 		rank->is_seen = true;
+		rank->aggregator = seen->aggregator.id;
 		rank->seen = *status;
 	}
 }
@@ -99,52 +95,4 @@ void rank_set_free(struct rank_set *set)
 {
 	free(set->list);
 	*set = (struct rank_set){ 0 };
-}
-
-/* ---- figures ---------------------------------------------------------------- */
-
-static void late_figures(struct rank_figures *figures,
-			 const struct rank_now *now,
-			 const struct rank_now *before)
-{
-	static const struct peerlane_rank_status zero;
-	const struct why_rank *use;
-	struct why_rank all, grown;
-
-	if (!now->is_seen)
-		return;
-	all = why_rank_of(&zero, &now->seen);
-	grown = why_rank_of(before && before->is_seen ? &before->seen : &zero,
-			    &now->seen);
-	use = grown.grown.segments ? &grown : &all;
-	figures->late_p99 = lateness_percentile(&use->grown, 990000);
-	if (!use->grown.segments)
-		return;
-	figures->wait = use->grown.late_total / use->grown.segments;
-	figures->last = (uint32_t)(rate_share(use->grown.last,
-					      use->grown.segments) / 100);
-}
-
-struct rank_figures rank_figures_of(const struct rank_now *now,
-				    const struct rank_now *before,
-				    uint64_t elapsed_ns)
-{
-	struct rank_figures figures = { 0 };
-
-	late_figures(&figures, now, before);
-	if (!before)
-		return figures;
-	if (now->is_local && before->is_local) {
-		figures.ops = rate_of(before->local.ops_done,
-				      now->local.ops_done, elapsed_ns);
-		figures.sent = rate_of(before->local.bytes_sent,
-				       now->local.bytes_sent, elapsed_ns);
-		figures.received = rate_of(before->local.bytes_received,
-					   now->local.bytes_received,
-					   elapsed_ns);
-	} else if (now->is_seen && before->is_seen) {
-		figures.sent = rate_of(before->seen.bytes, now->seen.bytes,
-				       elapsed_ns);
-	}
-	return figures;
 }

@@ -13,7 +13,8 @@
  * @is_local: a process of this node is it: @local is known
  * @is_seen: an aggregator of this node has it: @seen is known
  * @local: what its file says
- * @seen: what the aggregator says; of several the one that waits most
+ * @aggregator: number of that
+ * @seen: what it says; of several the one that waits most
  */
 struct rank_now {
 	uint64_t group;
@@ -21,6 +22,7 @@ struct rank_now {
 	bool is_local;
 	bool is_seen;
 	struct peerlane_group_status local;
+	uint64_t aggregator;
 	struct peerlane_rank_status seen;
 };
 
@@ -53,7 +55,7 @@ int rank_set_read(uint64_t group, struct rank_set *set);
 void rank_set_free(struct rank_set *set);
 const struct rank_now *rank_set_find(const struct rank_set *set,
 				     const struct rank_now *rank);
-/* @before, or NULL, is the same rank @elapsed_ns ago. Pure. */
+/* @before, or NULL, is the same rank @elapsed_ns ago (group_figures.c: pure). */
 struct rank_figures rank_figures_of(const struct rank_now *now,
 				    const struct rank_now *before,
 				    uint64_t elapsed_ns);

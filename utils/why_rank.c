@@ -9,13 +9,26 @@
 /* Before that of why_local.c: who it is, and not only that somebody waits */
 #define WEIGHT_ABSENT	260
 
+/* No counter shrinks: who has less of one is another, in the same place. */
+static bool is_later(const struct peerlane_rank_status *first,
+		     const struct peerlane_rank_status *last)
+{
+	for (size_t i = 0; i < PEERLANE_LATENESS; i++)
+		if (first->late[i] > last->late[i])
+			return false;
+	return first->segments <= last->segments &&
+	       first->bytes <= last->bytes &&
+	       first->late_total <= last->late_total &&
+	       first->last <= last->last;
+}
+
 struct why_rank why_rank_of(const struct peerlane_rank_status *first,
 			    const struct peerlane_rank_status *last)
 {
 	struct why_rank rank = { .last = *last, .grown = *last };
 
-	/* Another one may have taken the place: then all is new. */
-	if (first->segments > last->segments)
+	/* Then all is new. */
+	if (!is_later(first, last))
 		return rank;
 	rank.grown.segments -= first->segments;
 	rank.grown.bytes -= first->bytes;

@@ -6,6 +6,8 @@
 
 #include "utils_why_make.h"
 
+#include "../../utils/group_top.h"
+
 /* ---- nobody -------------------------------------------------------------------- */
 
 static void nobody_is_late(void)
@@ -150,9 +152,77 @@ static void only_what_grew_counts(void)
 	CHECK_INT(ranks[3].grown.late[0], 1000);
 	judge(&facts);
 	CHECK_INT(bad(), 0);
-	/* one that took its place */
-	last.segments = 500;
-	CHECK_INT(why_rank_of(&first, &last).grown.segments, 500);
+}
+
+/* Whatever shrank: another one took the place, and nothing is less than 0. */
+static void what_shrank_is_another(void)
+{
+	const struct peerlane_rank_status first = {
+		.segments = 1000, .bytes = 1000, .late_total = 4000 * MS,
+		.last = 10, .late = { [22] = 1000 },
+	};
+	struct peerlane_rank_status all[5];
+
+	for (size_t i = 0; i < 5; i++) {
+		all[i] = first;
+		all[i].segments += 7;
+	}
+	CHECK_INT(why_rank_of(&first, &all[0]).grown.segments, 7);
+	all[0].segments = 500;
+	all[1].bytes--;
+	all[2].late_total--;
+	all[3].last--;
+	all[4].late[22]--;
+	for (size_t i = 0; i < 5; i++) {
+		struct why_rank rank = why_rank_of(&first, &all[i]);
+
+		CHECK_INT(rank.grown.segments, all[i].segments);
+		CHECK_INT(rank.grown.bytes, all[i].bytes);
+		CHECK_INT(rank.grown.late_total, all[i].late_total);
+		CHECK_INT(rank.grown.last, all[i].last);
+		CHECK_INT(rank.grown.late[22], all[i].late[22]);
+	}
+}
+
+/* ---- group top ---------------------------------------------------------------------- */
+
+static void figures_of_an_interval(void)
+{
+	struct rank_now before = {
+		.is_seen = true, .aggregator = 5, .seen.segments = 1000,
+		.seen.bytes = 1000, .seen.late_total = 4000 * MS,
+	}, now = before;
+	struct rank_figures figures;
+
+	now.seen.segments += 100;
+	now.seen.bytes += 300;
+	now.seen.late_total += 100 * MS;
+	now.seen.last = 25;
+	figures = rank_figures_of(&now, &before, 1000 * MS);
+	CHECK_INT(figures.wait, MS);
+	CHECK_INT(figures.last, 25);
+	CHECK_INT(figures.sent.per_second, 300);
+	CHECK_INT(figures.ops.state, RATE_UNKNOWN);
+}
+
+/* Another aggregator of the group waited more this time. */
+static void figures_are_of_one_aggregator(void)
+{
+	struct rank_now before = {
+		.is_seen = true, .aggregator = 5, .seen.segments = 100,
+		.seen.bytes = 100, .seen.late_total = 100 * MS,
+	}, now = before;
+	struct rank_figures figures;
+
+	now.aggregator = 6;
+	now.seen.segments = 200;
+	now.seen.bytes = 500;
+	now.seen.late_total = 400 * MS;
+	figures = rank_figures_of(&now, &before, 1000 * MS);
+	CHECK_INT(figures.wait, 2 * MS);
+	CHECK_INT(figures.sent.state, RATE_UNKNOWN);
+	figures = rank_figures_of(&now, NULL, 0);
+	CHECK_INT(figures.wait, 2 * MS);
 }
 
 /* ---- who is not there, or stands still ------------------------------------------------- */
@@ -294,6 +364,8 @@ static const struct tap_case cases[] = {
 	TAP_CASE(the_late_one_is_named), TAP_CASE(of_two_as_well),
 	TAP_CASE(two_of_four_are_named), TAP_CASE(small_operations_lose_more),
 	TAP_CASE(without_an_interval), TAP_CASE(only_what_grew_counts),
+	TAP_CASE(what_shrank_is_another), TAP_CASE(figures_of_an_interval),
+	TAP_CASE(figures_are_of_one_aggregator),
 	TAP_CASE(who_stands_still), TAP_CASE(who_has_not_joined),
 	TAP_CASE(who_left),
 	TAP_CASE(how_it_ended), TAP_CASE(a_path_alone_is_a_note),
