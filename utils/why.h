@@ -75,7 +75,7 @@ struct why_path {
  * struct why_local - a rank that a process of this node is
  * @last: as it is
  * @ops: that ended well in the interval, or so far without one
- * @to: flows with its label that leave this node
+ * @to: flows with its label that leave this node; others may have that too
  * @from: and that arrive
  * @path: the worst way from its memory to a NIC
  */
@@ -131,6 +131,9 @@ bool why_flow_bad(const struct why_flow *flow);
 char *why_flow_words(const struct why_flow *flow);
 /* Ranks of @seen with the address of @rank, itself too */
 uint32_t why_sharers(const struct why_seen *seen, const struct why_rank *rank);
+/* Ranks of this node with the label of @local, itself too */
+uint32_t why_namesakes(const struct why_facts *facts,
+		       const struct why_local *local);
 void why_judge_flows(const struct why_facts *facts, struct findings *findings);
 
 /* ---- ranks and what aggregators saw (why_rank.c, why_late.c) --------------- */

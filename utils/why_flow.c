@@ -112,6 +112,18 @@ uint32_t why_sharers(const struct why_seen *seen, const struct why_rank *rank)
 	return count ? count : 1;
 }
 
+uint32_t why_namesakes(const struct why_facts *facts,
+		       const struct why_local *local)
+{
+	const char *label = local->last.label;
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < facts->local_count; i++)
+		count += *label && !strncmp(facts->locals[i].last.label, label,
+					    sizeof(local->last.label));
+	return count ? count : 1;
+}
+
 /* ---- what they say ----------------------------------------------------------- */
 
 static bool often(uint64_t events, uint64_t packets, uint64_t one_of)
@@ -193,11 +205,15 @@ static void tell(const struct why_flow *flow, uint32_t rank, const char *where,
 	free(subject);
 }
 
-static void judge_local(const struct why_local *local, struct findings *findings)
+static void judge_local(const struct why_facts *facts,
+			const struct why_local *local, struct findings *findings)
 {
-	tell(&local->to, local->last.rank, "to the aggregators", "its flows",
+	const char *whose = why_namesakes(facts, local) > 1 ?
+		"the flows of its label" : "its flows";
+
+	tell(&local->to, local->last.rank, "to the aggregators", whose,
 	     findings);
-	tell(&local->from, local->last.rank, "from the aggregators", "its flows",
+	tell(&local->from, local->last.rank, "from the aggregators", whose,
 	     findings);
 }
 
@@ -256,7 +272,7 @@ static void judge_unknown(const struct why_facts *facts,
 void why_judge_flows(const struct why_facts *facts, struct findings *findings)
 {
 	for (size_t i = 0; i < facts->local_count; i++)
-		judge_local(&facts->locals[i], findings);
+		judge_local(facts, &facts->locals[i], findings);
 	for (size_t i = 0; i < facts->seen_count; i++)
 		judge_seen(facts, &facts->seen[i], findings);
 	judge_unknown(facts, findings);

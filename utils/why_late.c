@@ -131,17 +131,20 @@ static bool matters(const struct why_facts *facts, const struct late *late)
 
 /* ---- why -------------------------------------------------------------------------- */
 
+/* Flows may be known of several ranks together only. */
+enum owner { OWNER_RANK, OWNER_NODE, OWNER_LABEL };
+
 /**
  * struct causes - what else is known of a rank
  * @flow: of its flows the one to speak of, or NULL: none was seen
  * @to: that goes to the aggregator
- * @shared: it is of all ranks of that node
+ * @owner: whose it is
  * @path: from its memory, or NULL
  */
 struct causes {
 	const struct why_flow *flow;
 	bool to;
-	bool shared;
+	enum owner owner;
 	const struct why_path *path;
 };
 
@@ -154,11 +157,13 @@ static struct causes causes_of(const struct why_facts *facts,
 	const struct why_flow *from = &late->rank->from;
 	struct causes causes = { .to = true };
 
-	causes.shared = why_sharers(late->seen, late->rank) > 1;
+	if (why_sharers(late->seen, late->rank) > 1)
+		causes.owner = OWNER_NODE;
 	if (local && local->to.flows + local->from.flows) {
 		to = &local->to;
 		from = &local->from;
-		causes.shared = false;
+		causes.owner = why_namesakes(facts, local) > 1 ? OWNER_LABEL :
+								 OWNER_RANK;
 	}
 	if (local && why_path_bad(&local->path))
 		causes.path = &local->path;
@@ -171,19 +176,26 @@ static struct causes causes_of(const struct why_facts *facts,
 
 static char *flow_clause(const struct causes *causes, uint64_t aggregator)
 {
+	static const struct {
+		const char *flow;
+		const char *has;
+		const char *is;
+	} owners[] = {
+		[OWNER_RANK] = { "its flow", "has", "is" },
+		[OWNER_NODE] = { "its node's flow", "has", "is" },
+		[OWNER_LABEL] = { "the flows of its label", "have", "are" },
+	};
 	char *words, *clause;
 
 	if (!causes->flow)
 		return format_text("; its flows are not observed");
 	words = why_flow_words(causes->flow);
-	if (*words)
-		clause = format_text("; %s flow %s aggregator %ju has %s",
-				     causes->shared ? "its node's" : "its",
-				     causes->to ? "to" : "from",
-				     (uintmax_t)aggregator, words);
-	else
-		clause = format_text("; its flow to aggregator %ju is clean",
-				     (uintmax_t)aggregator);
+	clause = format_text("; %s %s aggregator %ju %s %s",
+			     owners[causes->owner].flow,
+			     causes->to ? "to" : "from", (uintmax_t)aggregator,
+			     *words ? owners[causes->owner].has :
+				      owners[causes->owner].is,
+			     *words ? words : "clean");
 	free(words);
 	return clause;
 }

@@ -113,6 +113,35 @@ static void a_label_is_the_better_witness(void)
 		CHECK_HAS(found("late", 3)->message, "300 packets sent again; its PCIe path from gpu0 to mlx5_0 crosses the host bridge");
 }
 
+/* Two ranks have it: whose flows it is of is not known. */
+static void a_label_of_two_ranks(void)
+{
+	struct peerlane_flow_info info = flow("train", 4, 9);
+	struct why_facts facts = group(4);
+
+	facts.locals = locals;
+	facts.local_count = 2;
+	for (uint32_t i = 0; i < 2; i++) {
+		locals[i].last.rank = 2 + i;
+		strcpy(locals[i].last.label, "train");
+	}
+	CHECK_INT(why_namesakes(&facts, &locals[0]), 2);
+	info.point = PEERLANE_AT_LOCAL_OUT;
+	info.retransmitted = 300;
+	why_take_flow(&facts, &info, NULL);
+	arrive(3, 1000, 40 * MS);
+	judge(&facts);
+	if (CHECK(found("late", 3)))
+		CHECK_HAS(found("late", 3)->message, "; the flows of its label to aggregator 5 have 300 packets sent again");
+	if (CHECK(found("flow", 2)))
+		CHECK_HAS(found("flow", 2)->message, "the flows of its label to the aggregators lose time");
+	/* each its own */
+	strcpy(locals[0].last.label, "train 2");
+	CHECK_INT(why_namesakes(&facts, &locals[0]), 1);
+	locals[0].last.label[0] = locals[1].last.label[0] = '\0';
+	CHECK_INT(why_namesakes(&facts, &locals[0]), 1);
+}
+
 static void growth_of_flows(void)
 {
 	struct peerlane_flow_info before = flow("aggregator 5", 4, 9), now;
@@ -144,6 +173,7 @@ static const struct tap_case cases[] = {
 	TAP_CASE(its_flow_is_told), TAP_CASE(a_clean_flow_acquits_the_network),
 	TAP_CASE(results_are_flows_too), TAP_CASE(others_flows_are_not_its),
 	TAP_CASE(a_node_with_two_ranks), TAP_CASE(a_label_is_the_better_witness),
+	TAP_CASE(a_label_of_two_ranks),
 	TAP_CASE(growth_of_flows), TAP_CASE(a_little_loss_is_no_matter),
 };
 

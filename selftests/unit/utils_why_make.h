@@ -20,7 +20,7 @@ const char *peerlane_port_state_name(uint32_t state)
 
 static struct why_rank ranks[4];
 static struct why_seen views[1];
-static struct why_local locals[1];
+static struct why_local locals[2];
 static struct findings findings;
 
 /* As late as that to each of so many segments */
