@@ -11,7 +11,7 @@
 
 /**
  * struct why_flow - flows of one rank in one direction, added up
- * @flows: how many
+ * @flows: how many had packets: of others nothing was seen
  * @packets: of them, as all that follows
  * @ce: marked by switches
  * @cnp: notifications of congestion that answered them

@@ -29,8 +29,10 @@ static uint64_t grown(const struct peerlane_flow_info *now,
 static void add(struct why_flow *sum, const struct peerlane_flow_info *now,
 		const struct peerlane_flow_info *before)
 {
-	sum->flows++;
-	sum->packets += grown(now, before, PEERLANE_COUNT_PACKETS);
+	uint64_t packets = grown(now, before, PEERLANE_COUNT_PACKETS);
+
+	sum->flows += packets > 0;
+	sum->packets += packets;
 	sum->ce += grown(now, before, PEERLANE_COUNT_CE);
 	sum->cnp += grown(now, before, PEERLANE_COUNT_REVERSE_CNP);
 	sum->retransmitted += grown(now, before, PEERLANE_COUNT_RETRANSMITTED);
@@ -262,7 +264,7 @@ static void judge_unknown(const struct why_facts *facts,
 		seen(finding, "%s", facts->no_flows);
 		return;
 	}
-	seen(finding, facts->points ? "no flow has a label of the group" :
+	seen(finding, facts->points ? "no flow with a label of the group had a packet" :
 	     "no packets are observed");
 	remedy(finding, facts->points ?
 	       "of NICs in hardware only a mirror port sees packets: peerlane flow observe dev NAME on; flows that were there before have a label soon" :

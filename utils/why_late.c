@@ -169,7 +169,8 @@ static struct causes causes_of(const struct why_facts *facts,
 		causes.path = &local->path;
 	if (!why_flow_bad(to) && why_flow_bad(from))
 		causes.to = false;
-	if (to->flows + from->flows)
+	/* Its segments go to the aggregator: clean results acquit nobody. */
+	if (to->flows || !causes.to)
 		causes.flow = causes.to ? to : from;
 	return causes;
 }
@@ -188,7 +189,7 @@ static char *flow_clause(const struct causes *causes, uint64_t aggregator)
 	char *words, *clause;
 
 	if (!causes->flow)
-		return format_text("; its flows are not observed");
+		return format_text("; no packets from it were observed");
 	words = why_flow_words(causes->flow);
 	clause = format_text("; %s %s aggregator %ju %s %s",
 			     owners[causes->owner].flow,

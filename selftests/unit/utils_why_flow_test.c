@@ -42,6 +42,35 @@ static void a_clean_flow_acquits_the_network(void)
 	CHECK_HAS(finding->remedy, "not the network");
 }
 
+/* It is known still, and had no packet in the interval. */
+static void an_idle_flow_acquits_nobody(void)
+{
+	struct peerlane_flow_info info = flow("aggregator 5", 4, 9);
+	struct why_facts facts = group(4);
+
+	arrive(3, 1000, 4 * MS);
+	why_take_flow(&facts, &info, &info);
+	CHECK_INT(ranks[3].to.flows, 0);
+	judge(&facts);
+	CHECK_HAS(only("late", 3)->message, "no packets from it were observed");
+	CHECK_HAS(only("late", 3)->remedy, "is it the network, or");
+	if (CHECK(found("flows-seen", PEERLANE_NOBODY)))
+		CHECK_HAS(found("flows-seen", PEERLANE_NOBODY)->seen, "had a packet");
+}
+
+/* Segments go the other way. */
+static void clean_results_acquit_nobody(void)
+{
+	struct peerlane_flow_info info = flow("aggregator 5", 9, 4);
+	struct why_facts facts = group(4);
+
+	arrive(3, 1000, 4 * MS);
+	why_take_flow(&facts, &info, NULL);
+	judge(&facts);
+	CHECK_HAS(only("late", 3)->message, "no packets from it were observed");
+	CHECK(!found("flows-seen", PEERLANE_NOBODY));
+}
+
 static void results_are_flows_too(void)
 {
 	struct peerlane_flow_info info = flow("aggregator 5", 9, 4);
@@ -171,6 +200,8 @@ static void a_little_loss_is_no_matter(void)
 
 static const struct tap_case cases[] = {
 	TAP_CASE(its_flow_is_told), TAP_CASE(a_clean_flow_acquits_the_network),
+	TAP_CASE(an_idle_flow_acquits_nobody),
+	TAP_CASE(clean_results_acquit_nobody),
 	TAP_CASE(results_are_flows_too), TAP_CASE(others_flows_are_not_its),
 	TAP_CASE(a_node_with_two_ranks), TAP_CASE(a_label_is_the_better_witness),
 	TAP_CASE(a_label_of_two_ranks),

@@ -81,7 +81,7 @@ static void the_late_one_is_named(void)
 	CHECK_INT(finding->weight, 24);
 	CHECK_HAS(finding->message, "was late by ");
 	CHECK_HAS(finding->message, "cost about 24% of the time");
-	CHECK_HAS(finding->message, "not observed");
+	CHECK_HAS(finding->message, "; no packets from it were observed");
 	CHECK_HAS(finding->seen, "1000 segments in 2.0 s, 4ms after the first on average (the next latest 30us)");
 	CHECK_HAS(finding->remedy, "peerlane flow observe local on");
 }
