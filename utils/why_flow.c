@@ -11,7 +11,7 @@
 #define MARKED_OF	100
 #define AGAIN_OF	1000
 /* What happens once in a while says nothing. */
-#define AGAIN_LEAST	3
+#define EVENTS_LEAST	3
 
 /* ---- whose they are -------------------------------------------------------- */
 
@@ -128,9 +128,11 @@ uint32_t why_namesakes(const struct why_facts *facts,
 
 /* ---- what they say ----------------------------------------------------------- */
 
+/* events * one_of >= packets, which might overflow */
 static bool often(uint64_t events, uint64_t packets, uint64_t one_of)
 {
-	return events && events >= packets / one_of;
+	return events >= EVENTS_LEAST &&
+	       events >= packets / one_of + !!(packets % one_of);
 }
 
 bool why_flow_bad(const struct why_flow *flow)
@@ -138,10 +140,8 @@ bool why_flow_bad(const struct why_flow *flow)
 	if (!flow->packets)
 		return false;
 	return often(flow->ce, flow->packets, MARKED_OF) ||
-	       (flow->retransmitted >= AGAIN_LEAST &&
-		often(flow->retransmitted, flow->packets, AGAIN_OF)) ||
-	       (flow->rnr >= AGAIN_LEAST &&
-		often(flow->rnr, flow->packets, AGAIN_OF));
+	       often(flow->retransmitted, flow->packets, AGAIN_OF) ||
+	       often(flow->rnr, flow->packets, AGAIN_OF);
 }
 
 static char *append(char *words, uint64_t count, const char *what)

@@ -198,6 +198,24 @@ static void a_little_loss_is_no_matter(void)
 	CHECK(why_flow_bad(&few) && why_flow_bad(&rare));
 }
 
+static void a_few_marks_are_no_matter(void)
+{
+	struct why_flow few = { .flows = 1, .packets = 50, .ce = 1 };
+	struct why_flow odd = { .flows = 1, .packets = 399, .ce = 3 };
+	struct why_flow most = { .flows = 1, .packets = UINT64_MAX,
+				 .ce = UINT64_MAX / 100 };
+
+	CHECK(!why_flow_bad(&few) && !why_flow_bad(&odd));
+	CHECK(!why_flow_bad(&most));
+	few.ce = 2;
+	CHECK(!why_flow_bad(&few));
+	few.ce = 3;
+	odd.ce = 4;
+	most.ce++;
+	CHECK(why_flow_bad(&few) && why_flow_bad(&odd));
+	CHECK(why_flow_bad(&most));
+}
+
 static const struct tap_case cases[] = {
 	TAP_CASE(its_flow_is_told), TAP_CASE(a_clean_flow_acquits_the_network),
 	TAP_CASE(an_idle_flow_acquits_nobody),
@@ -206,6 +224,7 @@ static const struct tap_case cases[] = {
 	TAP_CASE(a_node_with_two_ranks), TAP_CASE(a_label_is_the_better_witness),
 	TAP_CASE(a_label_of_two_ranks),
 	TAP_CASE(growth_of_flows), TAP_CASE(a_little_loss_is_no_matter),
+	TAP_CASE(a_few_marks_are_no_matter),
 };
 
 int main(void)
