@@ -119,11 +119,16 @@ static struct json_object *all_events(const struct trace *trace,
 
 static int finish(struct trace *trace)
 {
-	int failed = ferror(trace->file);
+	bool has_hole = ferror(trace->file);
+	int error = fclose(trace->file) ? errno : 0;
 
-	failed |= fclose(trace->file);
 	trace->file = NULL;
-	return failed ? usage_error("trace: %s", strerror(errno)) : STATUS_OK;
+	if (error)
+		return usage_error("trace: %s", strerror(error));
+	/* Writes that went well came after it, so errno is not its reason. */
+	if (has_hole)
+		return usage_error("trace: part of it could not be written");
+	return STATUS_OK;
 }
 
 int trace_close(struct trace *trace, const struct trace_owner *owner)
