@@ -182,7 +182,8 @@ int peerlane_group_list(struct peerlane_group_status **list, size_t *count)
 		return copy_out(list, count, &hostile, sizeof(hostile), 1);
 	return copy_out(list, count, statuses, sizeof(statuses[0]),
 			scene("empty") ? 0 :
-			scene("well") || scene("growing") ? 1 : 2);
+			scene("well") || scene("growing") || scene("forming") ?
+				1 : 2);
 }
 
 /* ---- aggregators ------------------------------------------------------------------------ */
@@ -223,6 +224,16 @@ static int growing_ranks(struct peerlane_rank_status **list, size_t *count)
 	now[1].late_total += 100 * look * 20000ULL;
 	now[2].late_total += 100 * look * 6000000ULL;
 	now[2].last += 90 * look;
+	return copy_out(list, count, now, sizeof(now[0]), 3);
+}
+
+/* Of rank 1 nothing is known yet, and rank 3 has left. */
+static int forming_ranks(struct peerlane_rank_status **list, size_t *count)
+{
+	struct peerlane_rank_status now[3];
+
+	memcpy(now, ranks, sizeof(now));
+	now[1] = (struct peerlane_rank_status){ .rank = 1 };
 	return copy_out(list, count, now, sizeof(now[0]), 3);
 }
 
@@ -295,6 +306,8 @@ int peerlane_aggregator_ranks(const struct peerlane_aggregator *aggregator,
 		return refuse(ENOENT, "ranks of group 78: there is no such group (ENOENT)");
 	if (scene("growing"))
 		return growing_ranks(list, count);
+	if (scene("forming"))
+		return forming_ranks(list, count);
 	if (scene("hostile"))
 		return hostile_ranks(list, count);
 	return copy_out(list, count, ranks, sizeof(ranks[0]),

@@ -35,6 +35,16 @@ def test_well():
     assert not [each for each in findings if each["severity"] in ("warning", "problem")], findings
 
 
+def test_absent_ranks():
+    """why, group top: who has not joined is a problem, who left is none"""
+    findings, status = why("77", "interval", "0", fake="forming")
+    assert status == 2 and of(findings, "joining")["rank"] == 1, findings
+    assert of(findings, "joining")["severity"] == "problem", findings
+    assert of(findings, "left")["rank"] == 3 and of(findings, "left")["severity"] == "note", findings
+    done = peerlane("-j", "group", "top", "77", "count", "1", fake="forming")
+    assert [rank["state"] for rank in done.json()] == ["joined", "joining", "left"], done.out
+
+
 def test_order():
     """why: the worst come first, then what weighs most; each has its fields"""
     findings, _ = why("77", "interval", "0", fake="marked")
