@@ -216,6 +216,8 @@ void shim_begin(void)
 	PMPI_Comm_rank(MPI_COMM_WORLD, &shim.rank);
 	PMPI_Comm_size(MPI_COMM_WORLD, &shim.ranks);
 	PMPI_Comm_dup(MPI_COMM_SELF, &shim.own);
+	/* Whether an error ends the program is up to the communicator of the call. */
+	PMPI_Comm_set_errhandler(shim.own, MPI_ERRORS_RETURN);
 	PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN,
 				&shim.mark, NULL);
 	if (!meet(&start))

@@ -4,12 +4,12 @@
  * in another order is packed first; shim_begin() has seen that packed data is
  * what lies in memory, one element after the other.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "shim.h"
 
 static const char no_memory[] = "no memory to pack data";
-static const char no_packing[] = "data cannot be packed";
 
 /* ---- packing ------------------------------------------------------------------- */
 
@@ -21,30 +21,47 @@ static MPI_Aint extent_of(MPI_Datatype type)
 	       extent : 0;
 }
 
-static bool pack(const void *from, int count, MPI_Datatype type, void *to,
-		 uint64_t bytes)
+/* What MPI says of data that it does not pack or unpack; @text is of this thread. */
+static const char *no_packing(int error)
+{
+	static _Thread_local char text[MPI_MAX_ERROR_STRING + 32];
+	char words[MPI_MAX_ERROR_STRING] = "";
+	int length;
+
+	if (error != MPI_SUCCESS)
+		PMPI_Error_string(error, words, &length);
+	snprintf(text, sizeof(text), "data cannot be packed%s%s",
+		 *words ? ": " : "", words);
+	return text;
+}
+
+/* NULL, or why not; unpack(), too */
+static const char *pack(const void *from, int count, MPI_Datatype type,
+			void *to, uint64_t bytes)
 {
 	int at = 0;
+	int error = PMPI_Pack(from, count, type, to, (int)bytes, &at, shim.own);
 
-	return PMPI_Pack(from, count, type, to, (int)bytes, &at, shim.own) ==
-	       MPI_SUCCESS && (uint64_t)at == bytes;
+	return error == MPI_SUCCESS && (uint64_t)at == bytes ?
+	       NULL : no_packing(error);
 }
 
 /* @blocks of @count elements, one behind the other at both ends */
-static bool unpack(const char *from, uint64_t bytes, uint32_t blocks, void *to,
-		   int count, MPI_Datatype type)
+static const char *unpack(const char *from, uint64_t bytes, uint32_t blocks,
+			  void *to, int count, MPI_Datatype type)
 {
 	MPI_Aint step = extent_of(type) * count;
-	bool good = true;
 
-	for (uint32_t i = 0; good && i < blocks; i++) {
+	for (uint32_t i = 0; i < blocks; i++) {
 		int at = 0;
+		int error = PMPI_Unpack(from + i * bytes, (int)bytes, &at,
+					(char *)to + (MPI_Aint)i * step, count,
+					type, shim.own);
 
-		good = PMPI_Unpack(from + i * bytes, (int)bytes, &at,
-				   (char *)to + (MPI_Aint)i * step, count,
-				   type, shim.own) == MPI_SUCCESS;
+		if (error != MPI_SUCCESS)
+			return no_packing(error);
 	}
-	return good;
+	return NULL;
 }
 
 /* ---- broadcast -------------------------------------------------------------------- */
@@ -55,19 +72,20 @@ static int broadcast_packed(struct shim_job *job, void *data, int count,
 	static const char call[] = "MPI_Bcast";
 	bool is_root = (uint32_t)shim.rank == job->root;
 	char *flat = malloc(job->count);
+	const char *reason = NULL;
 	int ret;
 
 	if (!flat)
 		return shim_fail(comm, call, no_memory);
 	job->give = flat;
 	job->get = flat;
-	if (is_root && !pack(data, count, type, flat, job->count))
-		ret = shim_fail(comm, call, no_packing);
-	else
-		ret = shim_run(job, comm, call);
-	if (ret == MPI_SUCCESS && !is_root &&
-	    !unpack(flat, job->count, 1, data, count, type))
-		ret = shim_fail(comm, call, no_packing);
+	if (is_root)
+		reason = pack(data, count, type, flat, job->count);
+	ret = reason ? shim_fail(comm, call, reason) : shim_run(job, comm, call);
+	if (ret == MPI_SUCCESS && !is_root)
+		reason = unpack(flat, job->count, 1, data, count, type);
+	if (ret == MPI_SUCCESS && reason)
+		ret = shim_fail(comm, call, reason);
 	free(flat);
 	return ret;
 }
@@ -107,9 +125,7 @@ static const char *flat_give(struct flat *flat, const void *data, int count,
 {
 	if (!flat_get(flat, (void *)(uintptr_t)data, type, bytes))
 		return no_memory;
-	if (flat->own && !pack(data, count, type, flat->own, bytes))
-		return no_packing;
-	return NULL;
+	return flat->own ? pack(data, count, type, flat->own, bytes) : NULL;
 }
 
 int shim_gather(const void *give, int give_count, MPI_Datatype give_type,
@@ -140,9 +156,10 @@ int shim_gather(const void *give, int give_count, MPI_Datatype give_type,
 	job.get = to.data;
 	ret = reason ? shim_fail(comm, call, reason) :
 		       shim_run(&job, comm, call);
-	if (ret == MPI_SUCCESS && to.own &&
-	    !unpack(to.own, job.count, ranks, get, count, type))
-		ret = shim_fail(comm, call, no_packing);
+	if (ret == MPI_SUCCESS && to.own)
+		reason = unpack(to.own, job.count, ranks, get, count, type);
+	if (ret == MPI_SUCCESS && reason)
+		ret = shim_fail(comm, call, reason);
 	free(from.own);
 	free(to.own);
 	return ret;

@@ -73,6 +73,18 @@ hello() {
 	result $? 'without a group all goes to MPI, and one line says why' "$log"
 }
 
+# told CASE WORDS: a call that is wrong is an error at each rank, and one has WORDS.
+told() {
+	with_group "$programs/wrong" "$1" &&
+		[ "$(grep -c 'was told: libpeerlane-mpi: ' "$log")" -eq 4 ] && grep -q "was told: .*$2" "$log"
+	result $? "each rank is told of an error: $1" "$log"
+	echo "# $(grep -m 1 "was told: .*$2" "$log")"
+}
+
+wrong() {
+	told not-committed 'MPI_Bcast on rank 0: data cannot be packed: MPI_ERR_TYPE'
+}
+
 death() {
 	local job rc before try
 	before=$(grep -c '"formed"' "$events")
@@ -105,9 +117,9 @@ all() {
 
 threads() { exact threads; }
 
-declare -A here_are=([exact]=1 [threads]=1 [hello]=2 [scotches]=6 [death]=2)
+declare -A here_are=([exact]=1 [threads]=1 [hello]=2 [scotches]=6 [wrong]=1 [death]=2)
 # The last one ends the aggregator.
-[ $# -gt 0 ] || set -- exact threads hello scotches death
+[ $# -gt 0 ] || set -- exact threads hello scotches wrong death
 count=0
 for part in "$@"; do count=$((count + here_are[$part])); done
 [ "$NODE" -ne 1 ] || plan "$count"
