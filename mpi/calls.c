@@ -2,7 +2,7 @@
 /* The functions of MPI that a program calls, and which go to the group. */
 #include "shim.h"
 
-/* Also what is wrong goes to MPI, whose place it is to say so. */
+/* Also what is wrong on all ranks goes to MPI, whose place it is to say so. */
 #define PASS(call) (atomic_fetch_add(&shim.passed, 1), (call))
 
 static bool is_rank(int rank)
@@ -56,6 +56,10 @@ SHIM_EXPORT int MPI_Reduce(const void *give, void *get, int count,
 	if (!shim_serves(comm) || !is_rank(root) ||
 	    !shim_reduction(&job, count, type, op))
 		return PASS(PMPI_Reduce(give, get, count, type, op, root, comm));
+	/* The others may be right, and have gone to the group. */
+	if (give == MPI_IN_PLACE && shim.rank != root)
+		return shim_fail(comm, "MPI_Reduce",
+				 "MPI_IN_PLACE is for the root only");
 	job.root = (uint32_t)root;
 	job.give = give == MPI_IN_PLACE ? get : give;
 	job.get = get;

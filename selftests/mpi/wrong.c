@@ -27,11 +27,21 @@ static int not_committed(void)
 	return error;
 }
 
+/* The last rank gives nothing at all. */
+static int in_place(void)
+{
+	int give = rank, get = 0;
+
+	return MPI_Reduce(rank == ranks - 1 ? MPI_IN_PLACE : &give, &get, 1,
+			  MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+}
+
 static const struct {
 	const char *name;
 	int (*run)(void);
 } cases[] = {
 	{ "not-committed", not_committed },
+	{ "in-place", in_place },
 };
 
 static void tell(int error)
