@@ -84,7 +84,8 @@ SHIM_EXPORT int MPI_Allgather(const void *give, int give_count,
 			      MPI_Datatype give_type, void *get, int count,
 			      MPI_Datatype type, MPI_Comm comm)
 {
-	if (!shim_serves(comm) || !shim_data(count, type))
+	if (!shim_serves(comm) ||
+	    !shim_gathers(shim_data(count, type), shim.ranks))
 		return PASS(PMPI_Allgather(give, give_count, give_type, get,
 					   count, type, comm));
 	return shim_gather(give, give_count, give_type, get, count, type, comm);

@@ -62,6 +62,11 @@ uint64_t shim_bytes(int count, int size)
 	return bytes > INT_MAX ? 0 : bytes;
 }
 
+bool shim_gathers(uint64_t bytes, int ranks)
+{
+	return bytes && ranks > 0 && bytes <= SHIM_GATHERED / (uint64_t)ranks;
+}
+
 /* ---- the environment ----------------------------------------------------------- */
 
 struct setting {

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #define SHIM_REASON	192
+#define SHIM_GATHERED	(UINT64_C(256) << 20)	/* bytes, of all ranks */
 
 /* What MPI allows to compute with a type depends on these, not on its name. */
 enum shim_class {
@@ -26,6 +27,13 @@ bool shim_reduces(enum shim_class class, int size, uint8_t op);
 
 /* Bytes of @count elements; 0: none, or more than MPI's counts can say. */
 uint64_t shim_bytes(int count, int size);
+
+/*
+ * Is an all-gather of so many bytes of each rank for a group? Where it has to be
+ * packed, all of it is in memory once more; whether it has to may differ between
+ * ranks, so others have the same bound.
+ */
+bool shim_gathers(uint64_t bytes, int ranks);
 
 /* What the environment says, with what is so by default. */
 struct shim_settings {

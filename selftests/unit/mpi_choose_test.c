@@ -62,6 +62,18 @@ static void bytes(void)
 	CHECK_INT(shim_bytes(INT_MAX, INT_MAX), 0);
 }
 
+static void gathered(void)
+{
+	CHECK(shim_gathers(1, 1));
+	CHECK(shim_gathers(SHIM_GATHERED / 4, 4));
+	CHECK(!shim_gathers(SHIM_GATHERED / 4 + 1, 4));
+	CHECK(shim_gathers(SHIM_GATHERED / 3, 3));
+	CHECK(!shim_gathers(SHIM_GATHERED / 3 + 1, 3));
+	CHECK(!shim_gathers(INT_MAX, INT_MAX));
+	CHECK(!shim_gathers(0, 4));
+	CHECK(!shim_gathers(1, 0));
+}
+
 /* ---- the environment -------------------------------------------------------------- */
 
 static const char *said_name, *said_value;
@@ -260,6 +272,7 @@ static const struct tap_case cases[] = {
 	TAP_CASE(no_elements),
 	TAP_CASE(operations),
 	TAP_CASE(bytes),
+	TAP_CASE(gathered),
 	TAP_CASE(nothing_is_said),
 	TAP_CASE(sizes_and_numbers),
 	TAP_CASE(nonsense),
