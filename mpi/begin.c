@@ -209,10 +209,16 @@ static bool meet(struct start *start)
 	       agree(start, create(start)) && agree(start, join(start));
 }
 
+/*
+ * Also of a job whose other programs are not preloaded, or of Fortran, one may be
+ * preloaded; as long as nothing is said to peerlane, nobody is waited for.
+ */
 void shim_begin(void)
 {
 	struct start start = { .options.size = sizeof(start.options) };
 
+	if (!shim_is_asked(environ))
+		return;
 	PMPI_Comm_rank(MPI_COMM_WORLD, &shim.rank);
 	PMPI_Comm_size(MPI_COMM_WORLD, &shim.ranks);
 	PMPI_Comm_dup(MPI_COMM_SELF, &shim.own);
@@ -243,7 +249,7 @@ static void report(void)
 /* Whether the group failed is not known to all ranks, so all do the same. */
 void shim_end(void)
 {
-	/* Fortran's MPI_Init is not ours. */
+	/* It did not begin. */
 	if (!shim.ranks)
 		return;
 	if (shim.settings.verbose > 1 ||

@@ -69,6 +69,16 @@ bool shim_gathers(uint64_t bytes, int ranks)
 
 /* ---- the environment ----------------------------------------------------------- */
 
+bool shim_is_asked(char *const *environment)
+{
+	static const char prefix[] = "PEERLANE_";
+
+	for (; *environment; environment++)
+		if (!strncmp(*environment, prefix, sizeof(prefix) - 1))
+			return true;
+	return false;
+}
+
 struct setting {
 	const char *name;
 	size_t at;

@@ -35,6 +35,9 @@ uint64_t shim_bytes(int count, int size);
  */
 bool shim_gathers(uint64_t bytes, int ranks);
 
+/* Does @environment, as of environ, have anything for peerlane? */
+bool shim_is_asked(char *const *environment);
+
 /* What the environment says, with what is so by default. */
 struct shim_settings {
 	uint64_t buffer;		/* bytes */

@@ -50,7 +50,7 @@ struct shim {
 
 extern struct shim shim;
 
-/* begin.c: all ranks call them */
+/* begin.c: all ranks call them. Nothing begins where nothing is said to peerlane. */
 void shim_begin(void);
 void shim_end(void);
 

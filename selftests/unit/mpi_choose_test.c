@@ -96,6 +96,17 @@ static bool say(const char *name, const char *value,
 	return good;
 }
 
+static void asked_or_not(void)
+{
+	char *nothing[] = { NULL };
+	char *others[] = { "PATH=/bin", "PEERLANE=1", "LD_PRELOAD=PEERLANE_", "", NULL };
+	char *one[] = { "PATH=/bin", "PEERLANE_MPI_VERBOSE=", NULL };
+
+	CHECK(!shim_is_asked(nothing));
+	CHECK(!shim_is_asked(others));
+	CHECK(shim_is_asked(one));
+}
+
 static void nothing_is_said(void)
 {
 	struct shim_settings settings;
@@ -273,6 +284,7 @@ static const struct tap_case cases[] = {
 	TAP_CASE(operations),
 	TAP_CASE(bytes),
 	TAP_CASE(gathered),
+	TAP_CASE(asked_or_not),
 	TAP_CASE(nothing_is_said),
 	TAP_CASE(sizes_and_numbers),
 	TAP_CASE(nonsense),
