@@ -12,6 +12,15 @@
 
 #define WAIT_MS	1
 
+#ifdef OPEN_MPI
+#define BUILT_FOR	"Open MPI"
+#else
+#define BUILT_FOR	"MPICH"
+#endif
+
+/* Of any MPI; what is built for one may meet the words of another. */
+#define VERSION_ROOM	8192
+
 struct shim shim;
 
 /* What this rank has got so far, and why it got no further, or nothing. */
@@ -28,6 +37,21 @@ static bool refuse(struct start *start, const char *reason)
 }
 
 /* ---- this rank alone ---------------------------------------------------------------- */
+
+/* Needs no handle: those of another MPI are of another kind. */
+static bool is_our_mpi(void)
+{
+	char version[VERSION_ROOM] = "";
+	int length;
+
+	if (PMPI_Get_library_version(version, &length) != MPI_SUCCESS ||
+	    shim_is_alike(BUILT_FOR, version))
+		return true;
+	fprintf(stderr, SHIM_NAME ": all calls go to MPI: it is for " BUILT_FOR
+		", and this is %.*s\n", (int)strcspn(version, "\n,"),
+		version);
+	return false;
+}
 
 /* Broadcast and all-gather rely on it, see packed.c. */
 static bool packs_plainly(void)
@@ -217,7 +241,7 @@ void shim_begin(void)
 {
 	struct start start = { .options.size = sizeof(start.options) };
 
-	if (!shim_is_asked(environ))
+	if (!shim_is_asked(environ) || !is_our_mpi())
 		return;
 	PMPI_Comm_rank(MPI_COMM_WORLD, &shim.rank);
 	PMPI_Comm_size(MPI_COMM_WORLD, &shim.ranks);

@@ -10,6 +10,18 @@
 
 #include <peerlane.h>
 
+static bool is_open_mpi(const char *version)
+{
+	static const char words[] = "Open MPI";
+
+	return !strncmp(version, words, sizeof(words) - 1);
+}
+
+bool shim_is_alike(const char *built, const char *version)
+{
+	return is_open_mpi(built) == is_open_mpi(version);
+}
+
 /* ---- types and operations --------------------------------------------------- */
 
 static int power(int size)

@@ -38,6 +38,13 @@ bool shim_gathers(uint64_t bytes, int ranks);
 /* Does @environment, as of environ, have anything for peerlane? */
 bool shim_is_asked(char *const *environment);
 
+/*
+ * Is the library that says @version of itself of the family that @built has, both
+ * as of MPI_Get_library_version()? Open MPI's handles are not those of others, which
+ * have MPICH's.
+ */
+bool shim_is_alike(const char *built, const char *version);
+
 /* What the environment says, with what is so by default. */
 struct shim_settings {
 	uint64_t buffer;		/* bytes */

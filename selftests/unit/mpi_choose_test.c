@@ -96,6 +96,18 @@ static bool say(const char *name, const char *value,
 	return good;
 }
 
+static void families(void)
+{
+	static const char open[] = "Open MPI v4.1.4, package: Debian OpenMPI";
+
+	CHECK(shim_is_alike("Open MPI", open));
+	CHECK(!shim_is_alike("MPICH", open));
+	CHECK(shim_is_alike("MPICH", "MPICH Version:\t4.0.2"));
+	CHECK(shim_is_alike("MPICH", "Intel(R) MPI Library 2021.9 for Linux"));
+	CHECK(!shim_is_alike("Open MPI", "MPICH Version:\t4.0.2"));
+	CHECK(!shim_is_alike("Open MPI", "Open"));
+}
+
 static void asked_or_not(void)
 {
 	char *nothing[] = { NULL };
@@ -284,6 +296,7 @@ static const struct tap_case cases[] = {
 	TAP_CASE(operations),
 	TAP_CASE(bytes),
 	TAP_CASE(gathered),
+	TAP_CASE(families),
 	TAP_CASE(asked_or_not),
 	TAP_CASE(nothing_is_said),
 	TAP_CASE(sizes_and_numbers),
