@@ -39,9 +39,11 @@ static const char *no_packing(int error)
 static const char *pack(const void *from, int count, MPI_Datatype type,
 			void *to, uint64_t bytes)
 {
-	int at = 0;
-	int error = PMPI_Pack(from, count, type, to, (int)bytes, &at, shim.own);
+	int at = 0, error;
 
+	if (shim_is_of_gpu(from))
+		return SHIM_OF_GPU;
+	error = PMPI_Pack(from, count, type, to, (int)bytes, &at, shim.own);
 	return error == MPI_SUCCESS && (uint64_t)at == bytes ?
 	       NULL : no_packing(error);
 }
@@ -52,6 +54,8 @@ static const char *unpack(const char *from, uint64_t bytes, uint32_t blocks,
 {
 	MPI_Aint step = extent_of(type) * count;
 
+	if (shim_is_of_gpu(to))
+		return SHIM_OF_GPU;
 	for (uint32_t i = 0; i < blocks; i++) {
 		int at = 0;
 		int error = PMPI_Unpack(from + i * bytes, (int)bytes, &at,

@@ -121,6 +121,17 @@ int shim_fail(MPI_Comm comm, const char *call, const char *reason)
 	return error;
 }
 
+/*
+ * Data is copied by the CPU. That a rank's is a GPU's the others do not know, so
+ * it cannot go to MPI.
+ */
+static bool is_out_of_reach(const struct shim_job *job,
+			    const struct shim_plan *plan)
+{
+	return (plan->gives && shim_is_of_gpu(job->give)) ||
+	       (plan->gets && shim_is_of_gpu(job->get));
+}
+
 /* ---- all of it ----------------------------------------------------------------------- */
 
 int shim_run(const struct shim_job *job, MPI_Comm comm, const char *call)
@@ -130,6 +141,8 @@ int shim_run(const struct shim_job *job, MPI_Comm comm, const char *call)
 					  shim.room);
 	int error;
 
+	if (is_out_of_reach(job, &plan))
+		return shim_fail(comm, call, SHIM_OF_GPU);
 	pthread_mutex_lock(&lock);
 	error = shim.error;
 	if (!error && run_all(job, &plan))

@@ -9,9 +9,11 @@
 #include <peerlane.h>
 
 #include "choose.h"
+#include "gpu.h"
 #include "piece.h"
 
 #define SHIM_NAME	"libpeerlane-mpi"
+#define SHIM_OF_GPU	"the data is in the memory of a GPU"
 
 /* What the program sees; everything else is hidden. */
 #define SHIM_EXPORT	__attribute__((visibility("default")))

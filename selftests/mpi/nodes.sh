@@ -84,6 +84,7 @@ told() {
 wrong() {
 	told not-committed 'MPI_Bcast on rank 0: data cannot be packed: MPI_ERR_TYPE'
 	told in-place 'MPI_Reduce on rank 3: MPI_IN_PLACE is for the root only'
+	told of-gpu 'MPI_Allreduce on rank 3: the data is in the memory of a GPU'
 }
 
 death() {
@@ -118,7 +119,7 @@ all() {
 
 threads() { exact threads; }
 
-declare -A here_are=([exact]=1 [threads]=1 [hello]=2 [scotches]=6 [wrong]=2 [death]=2)
+declare -A here_are=([exact]=1 [threads]=1 [hello]=2 [scotches]=6 [wrong]=3 [death]=2)
 # The last one ends the aggregator.
 [ $# -gt 0 ] || set -- exact threads hello scotches wrong death
 count=0

@@ -5,6 +5,7 @@
  * One call that is wrong, on a communicator whose errors are returned. Each rank
  * says what it was told.
  */
+#include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 static int rank, ranks;
+static const char *program;	/* with its folder */
 
 /* A type that MPI does not pack, at the root alone */
 static int not_committed(void)
@@ -36,12 +38,26 @@ static int in_place(void)
 			  MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
 }
 
+/* The last rank has a library of GPUs, see the Makefile, which lies beside this. */
+static int of_gpu(void)
+{
+	char path[4096];
+	int sum = 0;
+
+	snprintf(path, sizeof(path), "%.*s/libcuda.so.1",
+		 (int)(strrchr(program, '/') - program), program);
+	if (rank == ranks - 1 && !dlopen(path, RTLD_NOW | RTLD_LOCAL))
+		printf("%s\n", dlerror());
+	return MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
 static const struct {
 	const char *name;
 	int (*run)(void);
 } cases[] = {
 	{ "not-committed", not_committed },
 	{ "in-place", in_place },
+	{ "of-gpu", of_gpu },
 };
 
 static void tell(int error)
@@ -59,6 +75,7 @@ int main(int argc, char **argv)
 {
 	int ret = 1;
 
+	program = argv[0];
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);

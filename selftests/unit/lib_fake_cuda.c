@@ -6,10 +6,15 @@ struct fake_gpu fake_gpu;
 
 int cuPointerGetAttribute(void *value, int attribute, unsigned long long ptr)
 {
-	if (fake_gpu.unknown || attribute != 2)
-		return fake_gpu.unknown ? fake_gpu.unknown : 1;
 	(void)ptr;
-	*(unsigned int *)value = fake_gpu.host ? 1 : 2;
+	if (fake_gpu.unknown)
+		return fake_gpu.unknown;
+	if (attribute == 2)
+		*(unsigned int *)value = fake_gpu.host ? 1 : 2;
+	else if (attribute == 8)
+		*(unsigned int *)value = fake_gpu.managed;
+	else
+		return 1;
 	return 0;
 }
 

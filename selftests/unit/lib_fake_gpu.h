@@ -14,9 +14,11 @@ struct fake_gpu {
 	int error;		/* the export fails with this */
 	int sync_error;
 	bool host;		/* it is host memory */
+	bool managed;		/* it is that of either */
 	bool other_range;	/* the dma-buf is larger than asked for */
 	uint64_t offset;	/* hsa: of the pointer in the dma-buf */
 
+	int last_error;		/* hip: as the program sees it */
 	uint64_t synced;
 	bool synced_first;
 	uint64_t first;
