@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "shim.h"
@@ -65,12 +66,20 @@ static bool packs_plainly(void)
 	       at == sizeof(value) && !memcmp(packed, &value, sizeof(value));
 }
 
+static uint64_t pin_limit(void)
+{
+	struct rlimit limit;
+
+	/* RLIM_INFINITY is a large number, too. */
+	return getrlimit(RLIMIT_MEMLOCK, &limit) ? UINT64_MAX : limit.rlim_cur;
+}
+
 static bool read_environment(struct start *start)
 {
 	static const uint8_t zero[PEERLANE_SECRET];
 	char reason[SHIM_REASON];
 
-	if (!shim_settings(&shim.settings, getenv, reason))
+	if (!shim_settings(&shim.settings, getenv, pin_limit(), reason))
 		return refuse(start, reason);
 	if (shim.ranks == 1)
 		return refuse(start, "there is one rank");
@@ -120,18 +129,28 @@ static void undo(void)
 
 /* ---- all ranks together ----------------------------------------------------------------- */
 
+/* Who names aggregators wants a group, but a program of one rank needs none. */
+static bool is_wanted(void)
+{
+	const char *named = getenv("PEERLANE_AGGREGATORS");
+
+	return shim.settings.verbose || (shim.ranks > 1 && named && *named);
+}
+
 /*
  * Are all ranks @able? The first that is not says why, where somebody wants to
  * know.
  */
 static bool agree(const struct start *start, bool able)
 {
-	int first = able ? shim.ranks : shim.rank;
+	int least[] = { able ? shim.ranks : shim.rank, !is_wanted() };
+	int first;
 
-	if (PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN,
+	if (PMPI_Allreduce(MPI_IN_PLACE, least, 2, MPI_INT, MPI_MIN,
 			   MPI_COMM_WORLD) != MPI_SUCCESS)
 		return false;
-	if (first == shim.rank && shim.settings.verbose)
+	first = least[0];
+	if (first == shim.rank && !least[1])
 		fprintf(stderr, SHIM_NAME ": all calls go to MPI: rank %d: %s\n",
 			shim.rank, start->reason);
 	return first == shim.ranks;

@@ -147,22 +147,30 @@ static bool parse(const struct setting *setting, const char *text,
 	return *value >= setting->low;
 }
 
+static uint64_t usual(const struct setting *setting, uint64_t limit)
+{
+	if (!setting->is_size || setting->usual <= limit / 2)
+		return setting->usual;
+	return limit / 2 > setting->low ? limit / 2 : setting->low;
+}
+
 bool shim_settings(struct shim_settings *settings,
-		   char *(*get)(const char *name), char reason[SHIM_REASON])
+		   char *(*get)(const char *name), uint64_t limit,
+		   char reason[SHIM_REASON])
 {
 	const size_t count = sizeof(list) / sizeof(list[0]);
 	bool good = true;
 
 	for (size_t i = 0; i < count; i++) {
 		const char *text = get(list[i].name);
-		uint64_t value = list[i].usual;
+		uint64_t value = usual(&list[i], limit);
 
 		if (text && *text && !parse(&list[i], text, &value)) {
 			snprintf(reason, SHIM_REASON,
 				 "%s is \"%.40s\", and not a number from %ju to %ju",
 				 list[i].name, text, (uintmax_t)list[i].low,
 				 (uintmax_t)list[i].high);
-			value = list[i].usual;
+			value = usual(&list[i], limit);
 			good = false;
 		}
 		memcpy((char *)settings + list[i].at, &value, sizeof(value));

@@ -54,8 +54,12 @@ struct shim_settings {
 	uint64_t join_timeout;
 };
 
-/* @get is getenv(). False: what is said is nonsense, and @reason has why. */
+/*
+ * @get is getenv(), and @limit RLIMIT_MEMLOCK, of which a buffer that nobody asked
+ * for leaves half to others. False: what is said is nonsense, and @reason has why.
+ */
 bool shim_settings(struct shim_settings *settings,
-		   char *(*get)(const char *name), char reason[SHIM_REASON]);
+		   char *(*get)(const char *name), uint64_t limit,
+		   char reason[SHIM_REASON]);
 
 #endif /* PEERLANE_MPI_CHOOSE_H */

@@ -77,6 +77,7 @@ static void gathered(void)
 /* ---- the environment -------------------------------------------------------------- */
 
 static const char *said_name, *said_value;
+static uint64_t limit = UINT64_MAX;
 
 static char *get(const char *name)
 {
@@ -91,7 +92,7 @@ static bool say(const char *name, const char *value,
 
 	said_name = name;
 	said_value = value;
-	good = shim_settings(settings, get, reason);
+	good = shim_settings(settings, get, limit, reason);
 	CHECK(good || strstr(reason, name));
 	return good;
 }
@@ -127,6 +128,31 @@ static void nothing_is_said(void)
 	CHECK_INT(settings.buffer, 16 << 20);
 	CHECK_INT(settings.verbose, 0);
 	CHECK_INT(settings.operation_timeout, 86400000);
+}
+
+/* @limit gives a buffer of @buffer, unless that is said. */
+static void check_limit(uint64_t bytes, uint64_t buffer)
+{
+	struct shim_settings settings;
+
+	limit = bytes;
+	CHECK(say("PEERLANE_MPI_BUFFER", "", &settings));
+	CHECK_INT(settings.buffer, buffer);
+	CHECK_INT(settings.operation_timeout, 86400000);
+	CHECK(!say("PEERLANE_MPI_BUFFER", "k", &settings));
+	CHECK_INT(settings.buffer, buffer);
+	CHECK(say("PEERLANE_MPI_BUFFER", "32m", &settings));
+	CHECK_INT(settings.buffer, 32 << 20);
+	limit = UINT64_MAX;
+}
+
+static void a_limit(void)
+{
+	check_limit(UINT64_MAX, 16 << 20);
+	check_limit(32 << 20, 16 << 20);
+	check_limit(8 << 20, 4 << 20);
+	check_limit(64 << 10, 64 << 10);
+	check_limit(0, 64 << 10);
 }
 
 static void sizes_and_numbers(void)
@@ -299,6 +325,7 @@ static const struct tap_case cases[] = {
 	TAP_CASE(families),
 	TAP_CASE(asked_or_not),
 	TAP_CASE(nothing_is_said),
+	TAP_CASE(a_limit),
 	TAP_CASE(sizes_and_numbers),
 	TAP_CASE(nonsense),
 	TAP_CASE(each_kind),
