@@ -73,10 +73,13 @@ vm-shell: deps
 	@scripts/build-module "$(or $(KERNEL),6.12)"
 	@selftests/vm/shell --nodes $(NODES) --kernel $(or $(KERNEL),6.12) --bind
 
+# An mpicc that built it need not be in the PATH of who installs.
+mpi-if-made = $(if $(wildcard $(BUILD)/mpi/libpeerlane-mpi.so),mpi)
+
 install: lib utils $(mpi-if-there)
 	@$(MAKE) -C lib OUT=$(BUILD) DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) install
 	@$(MAKE) -C utils OUT=$(BUILD) DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) install
-	@for d in $(mpi-if-there); do $(MAKE) -C $$d OUT=$(BUILD) MPICC=$(MPICC) DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) install; done
+	@for d in $(or $(mpi-if-there),$(mpi-if-made)); do $(MAKE) -C $$d OUT=$(BUILD) MPICC=$(MPICC) DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) install; done
 
 # What DKMS builds from: /usr/src/peerlane-<version>
 install-dkms-source:
