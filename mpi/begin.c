@@ -277,16 +277,22 @@ void shim_begin(void)
 
 /* ---- the end ---------------------------------------------------------------------------- */
 
+/* One write: mpirun has the lines of all ranks share a terminal. */
 static void report(void)
 {
-	fprintf(stderr, SHIM_NAME ": rank %d of %d: by the group", shim.rank,
-		shim.ranks);
+	char calls[256];
+	size_t used = 0;
+
 	for (uint32_t kind = PEERLANE_ALL_REDUCE; kind <= PEERLANE_BARRIER;
 	     kind++)
-		fprintf(stderr, " %ju %s,", (uintmax_t)shim.calls[kind],
-			peerlane_collective_name(kind));
-	fprintf(stderr, " %ju bytes; by MPI %ju calls\n",
-		(uintmax_t)shim.bytes, (uintmax_t)shim.passed);
+		used += (size_t)snprintf(calls + used, sizeof(calls) - used,
+					 " %ju %s,",
+					 (uintmax_t)shim.calls[kind],
+					 peerlane_collective_name(kind));
+	fprintf(stderr,
+		SHIM_NAME ": rank %d of %d: by the group%s %ju bytes; by MPI %ju calls\n",
+		shim.rank, shim.ranks, calls, (uintmax_t)shim.bytes,
+		(uintmax_t)shim.passed);
 }
 
 /* Whether the group failed is not known to all ranks, so all do the same. */

@@ -20,12 +20,16 @@ grouped() {
 		tr ',' '\n' | awk '{ n += $1 } END { print n + 0 }'
 }
 
+one_line='^libpeerlane-mpi: rank [0-3] of 4: by the group .* bytes; by MPI [0-9]* calls$'
+
 exact() {
-	local wanted
-	with_group "$programs/exact" "$@" &&
+	local wanted with=${*:+, with }$*
+	PEERLANE_MPI_VERBOSE=2 with_group "$programs/exact" "$@" &&
 		wanted=$(sed -n 's/for the group: \([0-9]*\) calls/\1/p' "$log") &&
 		[ "${wanted:-0}" -gt 0 ] && [ "$(grouped)" -eq "$wanted" ]
-	result $? "each function says what MPI says, and goes where it should${*:+, with }$*" "$log"
+	result $? "each function says what MPI says, and goes where it should$with" "$log"
+	[ "$(grep -c "$one_line" "$log")" -eq 4 ]
+	result $? "each rank says on one line how it went$with" "$log"
 }
 
 # grid N: N x N points as a graph of Scotch's.
@@ -119,7 +123,7 @@ all() {
 
 threads() { exact threads; }
 
-declare -A here_are=([exact]=1 [threads]=1 [hello]=2 [scotches]=6 [wrong]=3 [death]=2)
+declare -A here_are=([exact]=2 [threads]=2 [hello]=2 [scotches]=6 [wrong]=3 [death]=2)
 # The last one ends the aggregator.
 [ $# -gt 0 ] || set -- exact threads hello scotches wrong death
 count=0
