@@ -28,6 +28,13 @@ class Result:
         return [json.loads(line) for line in self.err.decode("ascii").splitlines()]
 
 
+def headers():
+    """What the library declares: peerlane.h and the files that it brings."""
+    include = TOP / "include"
+    return "".join(path.read_text(encoding="utf-8")
+                   for path in [include / "peerlane.h", *include.glob("peerlane/*.h")])
+
+
 def environment(fake=None, **more):
     """The library with canned answers, and nothing of the caller's taste."""
     env = {

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 
-from command import TOP, binary, environment, peerlane
+from command import binary, environment, headers, peerlane
 from test_json import FLOW
 
 NOTHING = b"no packets are observed"
@@ -65,7 +65,7 @@ def test_order():
 
 def test_keys_are_fields():
     """flow: JSON keys are counters and fields of peerlane.h"""
-    header = (TOP / "include/peerlane.h").read_text(encoding="utf-8")
+    header = headers()
     added = {"local", "histogram", "elapsed", "since", "netdev"}
     for key in set(FLOW) - added:
         name = re.sub("^(rtt|reverse)_", "", key)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """JSON: valid, the same keys always, exact numbers."""
 
-from command import TOP, peerlane
+from command import headers, peerlane
 
 DEVICE = {
     "name": str, "pci": str, "bar": int, "kind": str, "memtype": str, "numa_node": int,
@@ -151,6 +151,6 @@ def test_hostile_names():
 
 def test_key_names():
     """json: keys are fields of peerlane.h"""
-    header = (TOP / "include/peerlane.h").read_text(encoding="utf-8")
+    header = headers()
     for key in [*DEVICE, *REGION]:
         assert key == "user" or f" {key};" in header or f" {key}[" in header, key
