@@ -12,7 +12,7 @@
  * the lock. Addresses, transport and QPN never change.
  *
  * Locks, all taken with bottom halves off, outermost first:
- *   bucket; flow -> label; pairs_lock; event_lock
+ *   bucket; pairs_lock -> flow -> label; event_lock
  * No two of a kind are held together. config_lock is a mutex
  * around all of these; the RTNL is outside of it.
  */
@@ -23,11 +23,13 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
+#include <linux/siphash.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <net/net_namespace.h>
 
+#include "flow_port.h"
 #include "flow_window.h"
 
 #define FLOW_BUCKET_LOCKS	256
@@ -87,7 +89,7 @@ static inline u32 flow_key_transport(const struct flow_key *key)
  * @first_seen: seconds since boot
  * @last_seen: jiffies, lower 32 bits
  * @peer_qpn: where the other direction goes; enum peerlane_pairing in the upper
- *	8 bits, 0 = not known
+ *	8 bits, 0 = not known: the rest tells when it was looked for, see flow_seek.h
  * @label: number of its label, 0 = none
  * @sport: UDP source port of the last packet
  * @state: counters
@@ -166,8 +168,10 @@ struct flow_told {
  * @sweep_at: bucket at which the next sweep begins
  * @sweep: forgets what is idle
  * @counts: per CPU
- * @pairs_lock: of @pairs
+ * @pairs_lock: of @pairs and @ports
  * @pairs: what is known of connections without a flow yet
+ * @ports: which flows have one UDP source port
+ * @ports_key: of a hash of these
  * @labels: struct flow_label by number; its own lock guards them
  * @told: the largest totals so far
  * @event_lock: of the next three
@@ -195,6 +199,8 @@ struct flow_table {
 	struct flow_counts __percpu *counts;
 	spinlock_t pairs_lock;
 	struct flow_pair_slot *pairs;
+	struct flow_ports ports;
+	siphash_key_t ports_key;
 	struct xarray labels;
 	struct flow_told told;
 	spinlock_t event_lock;
@@ -297,11 +303,10 @@ void flow_see_skb(struct flow_table *table, const struct sk_buff *skb,
 
 /* ---- flow_pair.c ---- */
 
-int flow_pairs_init(struct flow_table *table);
+int flow_pairs_init(struct flow_table *table, u32 buckets);
 void flow_pairs_exit(struct flow_table *table);
 /* A new flow: what is known of its other direction. RCU is held. */
-void flow_pair_new(struct flow_table *table, struct peerlane_flow *flow,
-		   u16 sport);
+void flow_pair_new(struct flow_table *table, struct peerlane_flow *flow);
 /* The management message @message, as far as @length bytes of it are there. */
 void flow_pair_message(struct flow_table *table,
 		       const struct roce_packet *packet, const u8 *message,
@@ -310,11 +315,27 @@ void flow_pair_message(struct flow_table *table,
 void flow_pair_set(struct flow_table *table, struct peerlane_flow *flow,
 		   u32 qpn, enum peerlane_pairing how);
 void flow_pair_clear(struct flow_table *table, struct peerlane_flow *flow);
-/* The same if it was only guessed. */
+/* The same if it was only guessed; it may be guessed again at once, or later. */
+void flow_pair_part(struct flow_table *table, struct peerlane_flow *flow);
 void flow_pair_doubt(struct flow_table *table, struct peerlane_flow *flow);
 /* The key of the other direction; false if it is not known. */
 bool flow_reverse_key(const struct flow_key *key, u32 peer_qpn,
 		      struct flow_key *reverse);
+
+/* Whether that peer_qpn names one. */
+static inline bool flow_is_paired(u32 peer_qpn)
+{
+	return peer_qpn > ROCE_QPN_MASK;
+}
+
+/* ---- flow_seek.c ---- */
+
+/*
+ * A flow that is not paired has a packet, which is an answer to the request @psn
+ * or is a request itself. Not each one is looked at. RCU is held, and no lock.
+ */
+void flow_seek(struct flow_table *table, struct peerlane_flow *flow, u16 sport,
+	       bool is_answer, u32 psn);
 
 /* ---- flow_label.c ---- */
 

@@ -83,6 +83,7 @@ static void note_window(struct flow_table *table, u32 now)
 struct seen {
 	unsigned int next;
 	u32 peer_qpn;
+	bool is_alone;
 	enum flow_change change;
 };
 
@@ -96,6 +97,7 @@ count_packet(struct flow_table *table, struct peerlane_flow *flow,
 
 	seen->next = 0;
 	seen->peer_qpn = 0;
+	seen->is_alone = false;
 	seen->change = FLOW_CHANGE_NONE;
 	spin_lock_bh(&flow->lock);
 	is_alive = !flow_is_dead(flow);
@@ -116,9 +118,11 @@ count_packet(struct flow_table *table, struct peerlane_flow *flow,
 		flow->last_seen = clock->ticks;
 	}
 	flow->sport = packet->sport;
-	seen->peer_qpn = flow->peer_qpn;
+	seen->is_alone = !flow_is_paired(flow->peer_qpn);
+	if (!seen->is_alone)
+		seen->peer_qpn = flow->peer_qpn;
 	seen->next = flow_packet(&flow->state, packet, clock,
-				 at == FLOW_AT_OUT, seen->peer_qpn);
+				 at == FLOW_AT_OUT, !seen->is_alone);
 out:
 	spin_unlock_bh(&flow->lock);
 	return is_alive;
@@ -201,7 +205,7 @@ static noinline struct peerlane_flow *make(struct flow_table *table,
 	key.qpn = qpn;
 	flow = flow_make(table, &key, &is_new);
 	if (flow && is_new)
-		flow_pair_new(table, flow, packet->sport);
+		flow_pair_new(table, flow);
 	return flow;
 }
 
@@ -214,6 +218,22 @@ find_or_make(struct flow_table *table, const struct roce_packet *packet)
 
 	flow = flow_find(table, &packet->saddr, &packet->daddr, qpn);
 	return likely(flow) ? flow : make(table, packet, qpn);
+}
+
+/* Returns the flow's peer_qpn, or 0. */
+static noinline u32 seek(struct flow_table *table,
+			 const struct roce_packet *packet,
+			 struct peerlane_flow *flow, bool is_answer)
+{
+	u32 transport = roce_transport(packet), peer;
+
+	/* Neither UD nor notifications, whose numbers are nobody's. */
+	if (transport != ROCE_RC && transport != ROCE_UC &&
+	    transport != ROCE_XRC)
+		return 0;
+	flow_seek(table, flow, packet->sport, is_answer, packet->psn);
+	peer = READ_ONCE(flow->peer_qpn);
+	return flow_is_paired(peer) ? peer : 0;
 }
 
 /* False if the flow has gone meanwhile. */
@@ -231,6 +251,8 @@ static __always_inline bool see(struct flow_table *table,
 	if (unlikely(!count_packet(table, flow, packet, at, &clock, &seen,
 				   &share)))
 		return false;
+	if (unlikely(seen.is_alone))
+		seen.peer_qpn = seek(table, packet, flow, seen.next);
 	if (seen.next && seen.peer_qpn)
 		answer(table, packet, flow, seen.peer_qpn,
 		       seen.next & FLOW_NEXT_GAP, &clock);

@@ -3,7 +3,7 @@
  * Which two flows are the two directions of one connection. A reliable
  * connection's packets have no source QPN, so it is learned, best first, from
  * what the user tells, from connection management messages, or guessed from the
- * UDP source port, which many senders derive from both QPNs.
+ * UDP source port, which many senders derive from both QPNs, see flow_seek.c.
  *
  * What is learned before a flow is there waits in slots, one for each value of
  * a hash: the newer takes the place of the older, so that nobody can make them
@@ -14,12 +14,12 @@
 
 #include "flow.h"
 #include "flow_find.h"
+#include "flow_seek.h"
 
 enum slot_kind {
 	SLOT_NONE,
-	SLOT_PORT,	/* id: UDP source port; qpn: of the flow to .low, to .high */
-	SLOT_REQUEST,	/* id: of the connection; low: who asks; qpn[0]: his */
-	SLOT_KNOWN,	/* id: QPN; from low to high; qpn[0]: of the peer */
+	SLOT_REQUEST,	/* id: of the connection; low: who asks; qpn: his */
+	SLOT_KNOWN,	/* id: QPN; from low to high; qpn: of the peer */
 };
 
 struct flow_pair_slot {
@@ -27,8 +27,7 @@ struct flow_pair_slot {
 	u32 id;
 	union roce_address low;
 	union roce_address high;
-	u32 qpn[2];
-	bool is_ambiguous;
+	u32 qpn;
 };
 
 /* Connection management: MAD header, then the message. */
@@ -54,16 +53,20 @@ static u32 be24_at(const u8 *at)
 	return be32_at(at) >> 8;
 }
 
-int flow_pairs_init(struct flow_table *table)
+int flow_pairs_init(struct flow_table *table, u32 buckets)
 {
 	spin_lock_init(&table->pairs_lock);
 	table->pairs = kvcalloc(FLOW_PAIR_SLOTS, sizeof(*table->pairs),
 				GFP_KERNEL);
-	return table->pairs ? 0 : -ENOMEM;
+	if (table->pairs && !flow_seek_init(table, buckets))
+		return 0;
+	kvfree(table->pairs);
+	return -ENOMEM;
 }
 
 void flow_pairs_exit(struct flow_table *table)
 {
+	flow_seek_exit(table);
 	kvfree(table->pairs);
 }
 
@@ -165,60 +168,40 @@ void flow_pair_set(struct flow_table *table, struct peerlane_flow *flow,
 		set_peer(other, flow_key_qpn(&flow->key), how);
 }
 
+/* @left: what they are left with, of those who seek */
 static void clear(struct flow_table *table, struct peerlane_flow *flow,
-		  enum peerlane_pairing over)
+		  enum peerlane_pairing over, u32 left)
 {
 	u32 qpn = READ_ONCE(flow->peer_qpn);
-	struct peerlane_flow *other = other_direction(table, flow, qpn);
+	struct peerlane_flow *other;
 
-	replace_peer(flow, 0, PEERLANE_PAIRING_NONE, over);
+	if (!flow_is_paired(qpn))
+		return;
+	other = other_direction(table, flow, qpn);
+	replace_peer(flow, left, PEERLANE_PAIRING_NONE, over);
 	if (other && (READ_ONCE(other->peer_qpn) & ROCE_QPN_MASK) ==
 	    flow_key_qpn(&flow->key))
-		replace_peer(other, 0, PEERLANE_PAIRING_NONE, over);
+		replace_peer(other, left, PEERLANE_PAIRING_NONE, over);
 }
 
 void flow_pair_clear(struct flow_table *table, struct peerlane_flow *flow)
 {
-	clear(table, flow, PEERLANE_PAIRING_USER);
+	clear(table, flow, PEERLANE_PAIRING_USER, 0);
+}
+
+void flow_pair_part(struct flow_table *table, struct peerlane_flow *flow)
+{
+	clear(table, flow, PEERLANE_PAIRING_PORT, 0);
 }
 
 void flow_pair_doubt(struct flow_table *table, struct peerlane_flow *flow)
 {
-	clear(table, flow, PEERLANE_PAIRING_PORT);
+	clear(table, flow, PEERLANE_PAIRING_PORT, flow_sought((u32)jiffies));
 }
 
-/* ---- by UDP source port ---- */
+/* ---- by connection management ---- */
 
-/* Enters the flow; returns the QPN of the only one that goes back, or 0. */
-static u32 port_partner(struct flow_table *table,
-			const struct peerlane_flow *flow, u16 sport)
-{
-	bool up = memcmp(&flow->key.saddr, &flow->key.daddr,
-			 sizeof(flow->key.saddr)) < 0;
-	struct flow_pair_slot *slot, wanted = {
-		.kind = SLOT_PORT,
-		.id = sport,
-		.low = up ? flow->key.saddr : flow->key.daddr,
-		.high = up ? flow->key.daddr : flow->key.saddr,
-	};
-	u32 qpn = flow_key_qpn(&flow->key);
-	u32 partner = 0;
-
-	spin_lock_bh(&table->pairs_lock);
-	slot = slot_of(table, &wanted);
-	if (!slot_is(slot, &wanted))
-		*slot = wanted;
-	if (slot->qpn[up] && slot->qpn[up] != qpn)
-		slot->is_ambiguous = true;
-	slot->qpn[up] = qpn;
-	if (!slot->is_ambiguous)
-		partner = slot->qpn[!up];
-	spin_unlock_bh(&table->pairs_lock);
-	return partner;
-}
-
-void flow_pair_new(struct flow_table *table, struct peerlane_flow *flow,
-		   u16 sport)
+void flow_pair_new(struct flow_table *table, struct peerlane_flow *flow)
 {
 	struct flow_pair_slot known = {
 		.kind = SLOT_KNOWN,
@@ -226,20 +209,11 @@ void flow_pair_new(struct flow_table *table, struct peerlane_flow *flow,
 		.low = flow->key.saddr,
 		.high = flow->key.daddr,
 	};
-	u32 partner;
 
-	if (!is_connected(flow_key_transport(&flow->key)))
-		return;
-	if (slot_get(table, &known)) {
-		flow_pair_set(table, flow, known.qpn[0], PEERLANE_PAIRING_CM);
-		return;
-	}
-	partner = port_partner(table, flow, sport);
-	if (partner)
-		flow_pair_set(table, flow, partner, PEERLANE_PAIRING_PORT);
+	if (is_connected(flow_key_transport(&flow->key)) &&
+	    slot_get(table, &known))
+		flow_pair_set(table, flow, known.qpn, PEERLANE_PAIRING_CM);
 }
-
-/* ---- by connection management ---- */
 
 /* From @saddr to @qpn of @daddr goes what comes from @peer. */
 static void learn(struct flow_table *table, const union roce_address *saddr,
@@ -251,7 +225,7 @@ static void learn(struct flow_table *table, const union roce_address *saddr,
 		.id = qpn,
 		.low = *saddr,
 		.high = *daddr,
-		.qpn = { peer },
+		.qpn = peer,
 	};
 	struct peerlane_flow *flow;
 	unsigned int i;
@@ -273,7 +247,7 @@ static void see_request(struct flow_table *table,
 		.id = be32_at(message + CM_LOCAL_ID),
 		.low = packet->saddr,
 		.high = packet->daddr,
-		.qpn = { be24_at(message + CM_REQUEST_QPN) },
+		.qpn = be24_at(message + CM_REQUEST_QPN),
 	};
 
 	slot_put(table, &request);
@@ -292,8 +266,8 @@ static void see_reply(struct flow_table *table,
 
 	if (!slot_get(table, &request))
 		return;
-	learn(table, &packet->daddr, &packet->saddr, qpn, request.qpn[0]);
-	learn(table, &packet->saddr, &packet->daddr, request.qpn[0], qpn);
+	learn(table, &packet->daddr, &packet->saddr, qpn, request.qpn);
+	learn(table, &packet->saddr, &packet->daddr, request.qpn, qpn);
 }
 
 void flow_pair_message(struct flow_table *table,

@@ -89,6 +89,16 @@ static __always_inline bool flow_is_stranger(const struct flow_state *state,
 		behind > (s32)flow_window_back(state));
 }
 
+/* Whether something of that number may well be an answer to this flow. */
+static __always_inline bool flow_is_asked(const struct flow_state *state,
+					  u32 psn)
+{
+	s32 behind = psn_ahead(state->next_request, psn);
+
+	return state->has_request && behind > 0 &&
+	       behind <= (s32)flow_window_back(state);
+}
+
 /* It is acknowledged, up to @psn. Returns the round trip in ns, or 0. */
 static __always_inline u64 flow_acknowledged(struct flow_state *state, u32 psn,
 					     u64 (*now)(void))

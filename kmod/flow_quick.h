@@ -85,12 +85,15 @@ static __always_inline bool flow_quick_answer(struct flow_table *table,
 	flow_plain_answer(&flow->state, packet);
 	peer = flow->peer_qpn;
 	spin_unlock(&flow->lock);
-	if (peer)
+	if (likely(flow_is_paired(peer)))
 		flow_acknowledge(table, roce_plain_saddr(packet),
 				 roce_plain_daddr(packet),
 				 (peer & ROCE_QPN_MASK) |
 				 roce_plain_transport(packet),
 				 roce_plain_psn(packet));
+	else
+		flow_seek(table, flow, roce_plain_sport(packet), true,
+			  roce_plain_psn(packet));
 	return true;
 }
 

@@ -10,7 +10,7 @@ static void copy_record(const struct peerlane_flow *flow,
 	snapshot->state = flow->state;
 	snapshot->first_seen = flow->first_seen;
 	snapshot->last_seen = flow->last_seen;
-	snapshot->peer_qpn = flow->peer_qpn;
+	snapshot->peer_qpn = flow_is_paired(flow->peer_qpn) ? flow->peer_qpn : 0;
 	snapshot->sport = flow->sport;
 	snapshot->has_rtt = flow->state.rtt && flow->state.rtt->samples;
 	if (snapshot->has_rtt)

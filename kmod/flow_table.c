@@ -327,7 +327,7 @@ struct flow_table *flow_table_new(struct net *net)
 		return NULL;
 	table->buckets = kvcalloc(buckets, sizeof(*table->buckets), GFP_KERNEL);
 	table->counts = alloc_percpu(struct flow_counts);
-	if (!table->buckets || !table->counts || flow_pairs_init(table))
+	if (!table->buckets || !table->counts || flow_pairs_init(table, buckets))
 		goto err;
 	table->mask = buckets - 1;
 	table->seed = get_random_u32();

@@ -40,7 +40,7 @@ enum peerlane_flow_point_id {
 
 enum peerlane_flow_pairing_id {
 	PEERLANE_PAIRED_NONE = 0,
-	PEERLANE_PAIRED_PORT = 1,	/* same UDP source port both ways */
+	PEERLANE_PAIRED_PORT = 1,	/* a guess: same UDP port, fitting answers */
 	PEERLANE_PAIRED_CM = 2,		/* connection management was seen */
 	PEERLANE_PAIRED_USER = 3,	/* by peerlane_flow_pair() */
 };
@@ -405,7 +405,7 @@ peerlane_flow_label_all(const struct peerlane_flow_filter *filter,
 /**
  * peerlane_flow_pair() - tell which queue pair a flow comes from
  * @key: which
- * @peer_qpn: 0 not known
+ * @peer_qpn: 0 not known, so that the kernel may guess it again
  *
  * Return: 0; -ESRCH no such flow.
  */

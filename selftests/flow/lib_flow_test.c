@@ -188,6 +188,85 @@ static void pairs(void)
 	case_end();
 }
 
+/* ---- guesses by the UDP port ------------------------------------------------ */
+
+#define SHARED_PORT	50000
+
+/* Requests to @qpn of 127.0.0.2, which are answered to queue pairs of 127.0.0.1 */
+static void ask(uint32_t qpn, uint32_t psn)
+{
+	struct roce packet = writes(qpn, psn);
+
+	packet.to = "127.0.0.2";
+	packet.sport = SHARED_PORT;
+	CHECK_INT(roce_send(&packet), 0);
+}
+
+static void acknowledge(uint32_t qpn, uint32_t psn)
+{
+	struct roce packet = { .from = "127.0.0.2", .opcode = ROCE_ACK,
+			       .qpn = qpn, .psn = psn, .sport = SHARED_PORT };
+
+	CHECK_INT(roce_send(&packet), 0);
+}
+
+/* Whose answers the requests to @qpn get, 0 if it is not known */
+static uint32_t guess(uint32_t qpn)
+{
+	struct peerlane_flow_key key = flow_key(qpn);
+	struct peerlane_flow_info info = { 0 };
+
+	peerlane_address_parse("127.0.0.2", key.daddr);
+	CHECK_INT(peerlane_flow_get(&key, &info, NULL), 0);
+	CHECK_INT(info.pairing, info.peer_qpn ? PEERLANE_PAIRED_PORT :
+						PEERLANE_PAIRED_NONE);
+	return info.peer_qpn;
+}
+
+static void a_shared_port(void)
+{
+	case_begin_observed();
+	ask(1, 5);
+	acknowledge(2, 5);
+	CHECK_INT(guess(1), 2);
+	ask(3, 500000);
+	CHECK_INT(guess(1), 2);
+	acknowledge(4, 500000);
+	CHECK_INT(guess(3), 4);
+	CHECK_INT(guess(1), 2);
+	case_end();
+}
+
+static void a_guess_taken_back(void)
+{
+	case_begin_observed();
+	ask(1, 5);
+	/* In fact to 3, of which nothing was seen yet */
+	acknowledge(4, 5);
+	ask(3, 7);
+	CHECK_INT(guess(1), 0);
+	acknowledge(2, 5);
+	CHECK_INT(guess(1), 0);
+	CHECK_INT(guess(3), 0);
+	acknowledge(4, 7);
+	CHECK_INT(guess(1), 0);
+	CHECK_INT(guess(3), 4);
+	case_end();
+}
+
+static void an_answer_to_nothing(void)
+{
+	case_begin_observed();
+	ask(1, 5);
+	acknowledge(2, 900);
+	CHECK_INT(guess(1), 0);
+	ask(1, 6);
+	pause_ms(1100);
+	acknowledge(2, 6);
+	CHECK_INT(guess(1), 2);
+	case_end();
+}
+
 static void round_trips(void)
 {
 	uint32_t histogram[PEERLANE_RTT_HISTOGRAM], sum = 0, i;
@@ -395,6 +474,8 @@ static void rights(void)
 static const struct tap_case cases[] = {
 	TAP_CASE(nothing_observed), TAP_CASE(points), TAP_CASE(counts),
 	TAP_CASE(losses), TAP_CASE(six), TAP_CASE(labels), TAP_CASE(pairs),
+	TAP_CASE(a_shared_port), TAP_CASE(a_guess_taken_back),
+	TAP_CASE(an_answer_to_nothing),
 	TAP_CASE(round_trips), TAP_CASE(many), TAP_CASE(reset),
 	TAP_CASE(limits), TAP_CASE(rights),
 };
