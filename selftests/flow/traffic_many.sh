@@ -13,25 +13,13 @@ set -uo pipefail
 
 many=500
 
-# Until this node has them, or has had them.
-wait_half() {
-	for _ in {1..600}; do
-		[ "$(rdma resource show qp | grep -c 'type RC')" -lt "$many" ] || return 0
-		sleep 0.1
-	done
-}
-
-# two LOG: two programs, each with half of the queue pairs. The second one makes
-# its own when both nodes have those of the first: where they are made in another
-# order at each node, a UDP source port may belong to two pairs, and which flows
-# belong together cannot be told by it.
+# two LOG: two programs at once, each with half of the queue pairs: these are made
+# in another order at each node, and then several have one UDP source port.
 two() {
 	local first status=0
 	perftest_port=18700
 	perftest "$1" ib_write_bw -q "$many" -s 64 -n 5 -t 5 &
 	first=$!
-	wait_half
-	barrier half 90
 	perftest_port=18710
 	perftest "${1%.log}.second.log" ib_write_bw -q "$many" -s 64 -n 5 -t 5 || status=1
 	wait "$first" || status=1
@@ -41,6 +29,7 @@ two() {
 
 mirror && peerlane flow observe local on || exit 1
 plan 2
-options=(--stat="created=$((4 * many))" --stat=missed_full=0 --stat=missed_memory=0)
+# A few share a port with others, and their numbers do not tell them apart.
+options=(--paired=95 --stat="created=$((4 * many))" --stat=missed_full=0 --stat=missed_memory=0)
 traffic many two
 finish
