@@ -18,6 +18,7 @@
 
 #include <peerlane/aggregator.h>
 #include <peerlane/base.h>
+#include <peerlane/bucket.h>
 #include <peerlane/device.h>
 #include <peerlane/endpoint.h>
 #include <peerlane/endpoint_work.h>

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "clock.h"
 #include "group_wait.h"
 
 #define EQUAL(own, kernel) _Static_assert((int)(own) == (int)(kernel), #own)
@@ -19,7 +20,6 @@ _Static_assert(PEERLANE_NOBODY == PEERLANE_RANK_NONE, "");
 
 #define TASKS_FIRST	16
 #define TASKS_MOST	(1U << 20)	/* more than any kernel's depth */
-#define NS		INT64_C(1000000000)
 
 /* ---- what is remembered; lock held ---------------------------------------------- */
 
@@ -133,32 +133,11 @@ static void keep_all(struct peerlane_group *group,
 
 /* ---- waiting ---------------------------------------------------------------------------- */
 
-static int64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (int64_t)time.tv_sec * NS + time.tv_nsec;
-}
-
-/* When @timeout ms are over; -1 never */
-static int64_t end_of(int timeout)
-{
-	return timeout < 0 ? -1 : now() + (int64_t)timeout * 1000000;
-}
-
-static int64_t left_until(int64_t end)
-{
-	int64_t left = end < 0 ? -1 : end - now();
-
-	return end >= 0 && left < 0 ? 0 : left;
-}
-
 /* Another thread takes records: until it has, or until @end. Lock held. */
 static int wait_reader(struct peerlane_group *group, int64_t end)
 {
-	struct timespec time = { .tv_sec = (time_t)(end / NS),
-				 .tv_nsec = (long)(end % NS) };
+	struct timespec time = { .tv_sec = (time_t)(end / PL_CLOCK_SECOND),
+				 .tv_nsec = (long)(end % PL_CLOCK_SECOND) };
 
 	if (end < 0)
 		return -pthread_cond_wait(&group->read, &group->lock);
@@ -193,11 +172,11 @@ static int wait_more(struct peerlane_group *group, int64_t end)
 		return pl_fail_text(ENOTCONN, "wait: the group has ended");
 	if (group->has_reader)
 		return wait_reader(group, end);
-	call.timeout = left_until(end);
+	call.timeout = pl_clock_left(end);
 	ret = read_some(group, &call);
 	if (ret || call.used)
 		return ret;
-	if (!left_until(end))
+	if (!pl_clock_left(end))
 		return pl_fail_text(EAGAIN, "wait: nothing came in time");
 	return pl_fail_text(EINTR, "wait: a signal came");
 }
@@ -278,7 +257,7 @@ int peerlane_group_wait(struct peerlane_group *group, uint64_t cookie,
 
 	pl_clear();
 	pthread_mutex_lock(&group->lock);
-	ret = until_ended(group, cookie, end_of(timeout), &event);
+	ret = until_ended(group, cookie, pl_clock_end(timeout), &event);
 	pthread_mutex_unlock(&group->lock);
 	if (ret)
 		return ret;
@@ -296,7 +275,7 @@ int peerlane_group_test(struct peerlane_group *group, uint64_t cookie)
 int peerlane_group_next(struct peerlane_group *group, int timeout,
 			struct peerlane_group_event *event)
 {
-	int64_t end = end_of(timeout);
+	int64_t end = pl_clock_end(timeout);
 	struct pl_group_task *task;
 	int ret = 0;
 
