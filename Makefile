@@ -22,7 +22,7 @@ MAKEFLAGS += --no-print-directory
 # What goes with an MPI is made where there is one.
 mpi-if-there := $(if $(shell command -v $(MPICC)),mpi)
 
-.PHONY: all lib utils mpi tests modules deps check check-all check-debug check-style demo bench vm-shell
+.PHONY: all lib utils mpi examples tests modules deps check check-all check-debug check-style demo bench vm-shell
 .PHONY: install install-dkms-source dkms-install dkms-remove clean help
 
 all: lib utils $(mpi-if-there) modules
@@ -36,8 +36,13 @@ utils: lib
 mpi: lib
 	@$(MAKE) -C mpi OUT=$(BUILD) MPICC=$(MPICC)
 
+# With the library of this tree; users have theirs of pkg-config.
+examples: lib
+	@$(MAKE) -C examples OUT=$(BUILD)/examples CFLAGS="-O2 -g -Werror" PEERLANE_CFLAGS=-I$(CURDIR)/include \
+		PEERLANE_LIBS='-L$(BUILD)/lib -lpeerlane -Wl,-rpath,$(BUILD)/lib'
+
 # Programs that run in the virtual machines.
-tests: lib $(mpi-if-there)
+tests: lib examples $(mpi-if-there)
 	@for d in flow region endpoint group netlink verbs random lab $(mpi-if-there); do $(MAKE) -C selftests/$$d OUT=$(BUILD) || exit; done
 
 modules:
@@ -101,6 +106,7 @@ help:
 	@echo '                           C=2: with sparse'
 	@echo 'make lib | utils           the library | the command'
 	@echo 'make mpi                   libpeerlane-mpi.so, where there is an mpicc'
+	@echo 'make examples              programs that show how the library is used'
 	@echo 'make deps                  install what building and testing need (apt)'
 	@echo 'make check                 all tests; the last line is the verdict'
 	@echo 'make check-all             those, too, that check leaves out to be done in an hour'
