@@ -17,6 +17,7 @@ class Row:
     target: of the ratio (of the value where there is no baseline); by kernel
         where it is a dict; None: only told
     growth: how many times larger the candidate is; then the ratio is per byte
+    once: too slow to be measured in each run
     """
     name: str
     unit: str
@@ -24,6 +25,7 @@ class Row:
     target: object = None
     better: str = "lower"
     growth: int = 0
+    once: bool = False
 
     def target_for(self, kernel):
         return self.target.get(kernel) if isinstance(self.target, dict) else self.target
@@ -107,9 +109,16 @@ ENDPOINT_COST = [
     against("put-answer-one-call", "", "put-answer-node1", "peerlane", "separate", 1.0),
 ]
 
-# Both in one process, in turn.
-MPI = [against(f"allreduce-vs-mpi-{size}", "us", f"allreduce-4-{count}", "peerlane", "mpi")
-       for size, count in (("8", 8), ("4k", 4096), ("1m", 1 << 20))]
+# Both in one process, in turn; name and bytes. Half of the ranks on each node.
+MPI_SIZES = {"8": 8, "4k": 4 << 10, "1m": 1 << 20, "64m": 64 << 20}
+MPI_RANKS = (2, 4, 8)
+MPI = [against(f"allreduce-vs-mpi-{size}-n{ranks}", "us", f"allreduce-{ranks}-{count}",
+               "peerlane", "mpi", 1.0, once=size == "64m")
+       for ranks in MPI_RANKS for size, count in MPI_SIZES.items()]
+
+# Packets of 64 KiB that get lost on a cable, in percent; nothing to compare with.
+LOSS = [Row(f"allreduce-loss-{percent}-{which}", "us", (f"allreduce-loss-{percent}/{which}",))
+        for percent in ("0", "0.01", "0.1", "1") for which in ("p50", "p99", "max")]
 
 # On this machine itself: emulation knows nothing of the speed of memory.
 REDUCE = [
@@ -117,7 +126,14 @@ REDUCE = [
               better="higher") for kind in ("f32", "bf16")),
 ]
 
-TABLE = TWO_NODES + ONE_NODE + FLOWS + FLOW_TABLES + FLOW_PERFTEST + ENDPOINT + ENDPOINT_COST + MPI + REDUCE
+TABLE = (TWO_NODES + ONE_NODE + FLOWS + FLOW_TABLES + FLOW_PERFTEST + ENDPOINT + ENDPOINT_COST
+         + MPI + LOSS + REDUCE)
+
+
+def runs_of(name, runs):
+    """How many samples a row is to have."""
+    return 1 if next(row for row in TABLE if row.name == name).once else runs
+
 
 # A nanosecond is an instruction where instructions are the clock.
 UNITS = {"time": "ns", "instructions": "instructions"}

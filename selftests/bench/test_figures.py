@@ -130,6 +130,12 @@ def test_targets_by_kernel():
     assert row.target_for("/some/folder") is None
 
 
+def test_runs():
+    """what is too slow is measured once"""
+    assert rows.runs_of("allreduce-vs-mpi-64m-n8", 5) == 1
+    assert rows.runs_of("allreduce-vs-mpi-1m-n8", 5) == 5
+
+
 def test_names_are_unique():
     """no two rows have one name"""
     names = [row.name for row in rows.TABLE]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2034
 #
-# For scripts that run programs of MPI, two ranks on each of two nodes. Node 1
+# For scripts that run programs of MPI, usually two ranks on each of two nodes. Node 1
 # has the aggregator, and starts; node 2 does what mpirun asks for. Sourced.
 
 # shellcheck source=../verbs/guest.sh
@@ -35,12 +35,20 @@ start_aggregator() {
 	wait_for '"listening"' "$events"
 }
 
+# ranks N: of programs that are run from here on, half of them on each node.
+ranks() {
+	# shellcheck disable=SC2054 # the commas are mpirun's
+	mpirun_=(mpirun --allow-run-as-root --oversubscribe --bind-to none -np "$1"
+		--host "$NODE_IP_1:$(($1 / 2)),$NODE_IP_2:$(($1 / 2))"
+		--mca plm_rsh_agent "$here/agent" --mca plm_rsh_no_tree_spawn 1
+		--mca oob_tcp_if_include eth0 --mca btl_tcp_if_include eth0
+		"${transport[@]}")
+}
+
+# How the ranks of MPI reach each other
 # shellcheck disable=SC2054 # the commas are mpirun's
-mpirun_=(mpirun --allow-run-as-root --oversubscribe --bind-to none -np 4
-	--host "$NODE_IP_1:2,$NODE_IP_2:2"
-	--mca plm_rsh_agent "$here/agent" --mca plm_rsh_no_tree_spawn 1
-	--mca oob_tcp_if_include eth0 --mca btl_tcp_if_include eth0
-	--mca pml ob1 --mca btl self,vader,tcp)
+transport=(--mca pml ob1 --mca btl self,vader,tcp)
+ranks 4
 
 # with_variables COMMAND PROGRAM...: what the environment has for peerlane, too
 with_variables() {
@@ -51,7 +59,7 @@ with_variables() {
 }
 
 # plainly PROGRAM...: by MPI alone. with_group PROGRAM...
-plainly() { timeout 300 "${mpirun_[@]}" "$@" >"$log" 2>&1; }
+plainly() { timeout "${mpi_patience:-300}" "${mpirun_[@]}" "$@" >"$log" 2>&1; }
 with_group() { with_variables plainly "$@"; }
 
 start_all() {
