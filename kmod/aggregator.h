@@ -53,7 +53,7 @@ struct aggregator_rank {
 	struct link *link;
 	struct group_pipe pipe;
 	unsigned long born;		/* jiffies; then when JOIN was dealt with */
-	atomic_t readies;		/* READYs on their way */
+	atomic_t answers;		/* on their way */
 	bool said_join;			/* link->poll_lock */
 	bool joining;			/* JOIN is being dealt with; READ_ONCE */
 	struct group_join join;		/* from said_join on */
@@ -65,6 +65,7 @@ struct aggregator_rank {
 	bool down;
 	/* protected by group->lock */
 	bool left;			/* its end is no death */
+	bool tuned;			/* it said TUNE of this round */
 	struct group_post *results;	/* window */
 	struct group_post welcome;
 	struct group_post last;		/* ABORT */
@@ -82,6 +83,14 @@ struct aggregator_place {
 	u64 since;			/* ns: the last of them went out */
 	bool due;			/* the next is complete, and waits for those */
 	struct aggregator_rank *deferred;	/* gets its result last */
+};
+
+/* A round of TUNE, of the ranks' numbers. */
+struct aggregator_tuning {
+	u32 round;
+	u32 count;			/* ranks that are there */
+	u64 since;			/* ns: the first of them came */
+	struct group_cost cost;
 };
 
 struct aggregator_group {
@@ -111,6 +120,8 @@ struct aggregator_group {
 	u32 left;			/* ranks */
 	u32 first_left;
 	u64 left_at;			/* ns */
+	struct aggregator_tuning tuning;
+	u32 gamma;			/* ps for a byte; READ_ONCE */
 
 	struct work_struct end_work;
 	struct delayed_work grace;	/* links are ended after it */
@@ -220,6 +231,10 @@ void aggregator_rank_free(struct aggregator_rank *rank);
 void aggregator_tell(struct aggregator_rank *rank,
 		     const struct group_fault *fault);
 
+/* 0, or -ENOMEM; the message goes as there is room. Not too many at once. */
+int aggregator_answer(struct aggregator_rank *rank,
+		      const struct group_message *message);
+
 /* ---- aggregator_group.c ---- */
 
 /*
@@ -244,7 +259,22 @@ u32 aggregator_ranks(struct peerlane_aggregator *aggregator, u64 group,
 /* aggregator->lock held: who is late? */
 void aggregator_look_after(struct aggregator_group *group);
 
+/* ---- aggregator_tune.c ---- */
+
+/* aggregator->lock held; the group is about to form. */
+void aggregator_measure(struct aggregator_group *group);
+/* All ranks' segments of @bytes */
+void aggregator_reduced(struct aggregator_group *group, u32 bytes, u64 ns);
+void aggregator_tune(struct aggregator_rank *rank, const struct group_tune *tune);
+/* As aggregator_result_is_late() */
+bool aggregator_tune_is_late(struct aggregator_group *group, u64 now, u64 limit,
+			     struct group_fault *fault);
+
 /* ---- aggregator_place.c ---- */
+
+/* What is in the ranks' places, into that of results; as reduce_cpu_plan(). */
+int aggregator_reduce(struct aggregator_place *place,
+		      const struct group_call *call, u32 elements);
 
 void aggregator_segment(struct aggregator_rank *rank,
 			const struct group_part *part);

@@ -292,7 +292,8 @@ static bool same_shape(const struct group_join *one, const struct group_join *ot
 	       one->aggregators == other->aggregators &&
 	       one->index == other->index && one->segment == other->segment &&
 	       one->window == other->window &&
-	       one->timeout_ms == other->timeout_ms;
+	       one->timeout_ms == other->timeout_ms &&
+	       one->placement == other->placement;
 }
 
 static struct aggregator_group *group_new(struct peerlane_aggregator *aggregator,
@@ -401,6 +402,7 @@ static void form(struct aggregator_group *group)
 	u32 i;
 
 	lockdep_assert_held(&aggregator->lock);
+	aggregator_measure(group);
 	spin_lock(&group->lock);
 	group->formed = true;
 	spin_unlock(&group->lock);

@@ -278,8 +278,8 @@ static bool send_all(struct aggregator_place *place, u32 deferred)
 
 /* ---- the sum ---- */
 
-static int reduce_place(struct aggregator_place *place,
-			const struct group_call *call, u32 elements)
+int aggregator_reduce(struct aggregator_place *place,
+		      const struct group_call *call, u32 elements)
 {
 	struct aggregator_group *group = place->group;
 	struct reduce_work work = {
@@ -313,6 +313,7 @@ static void deal_with(struct aggregator_place *place)
 	const struct group_part *part;
 	struct group_segment segment;
 	u32 deferred = GROUP_NOBODY;
+	u64 begin;
 	int ret = 0;
 
 	part = &group_table_place(&group->table, place->n)->told[0].part;
@@ -322,7 +323,10 @@ static void deal_with(struct aggregator_place *place)
 		deferred = segment.contributor;
 		source = place_of(group, deferred, place->n);
 	} else if (segment.bytes) {
-		ret = reduce_place(place, &part->call, segment.elements);
+		begin = ktime_get_ns();
+		ret = aggregator_reduce(place, &part->call, segment.elements);
+		aggregator_reduced(group, segment.bytes,
+				   ktime_get_ns() - begin);
 		/* Calls were checked: floats, where the FPU may not be used. */
 		if (ret)
 			fault.cause = GROUP_CAUSE_UNABLE;

@@ -29,6 +29,32 @@ void aggregator_tell(struct aggregator_rank *rank, const struct group_fault *fau
 	group_pipe_push(&rank->pipe);
 }
 
+static void answer_done(struct group_post *post, int status)
+{
+	struct aggregator_rank *rank = post->owner;
+
+	atomic_dec(&rank->answers);
+	kfree(post);
+}
+
+int aggregator_answer(struct aggregator_rank *rank,
+		      const struct group_message *message)
+{
+	struct group_post *post = NULL;
+
+	/* One that takes no answers may not expose, withdraw and so on for ever. */
+	if (atomic_read(&rank->answers) < rank->aggregator->settings.grants)
+		post = kzalloc(sizeof(*post), GFP_KERNEL_ACCOUNT);
+	if (!post)
+		return -ENOMEM;
+	atomic_inc(&rank->answers);
+	post->owner = rank;
+	group_post_init(post, message, answer_done);
+	group_pipe_add(&rank->pipe, post);
+	group_pipe_push(&rank->pipe);
+	return 0;
+}
+
 /* ---- JOIN ---- */
 
 static struct link_map *map_pool(struct aggregator_rank *rank)
@@ -146,6 +172,11 @@ static bool member_says(struct aggregator_rank *rank,
 	case GROUP_MESSAGE_SEGMENT:
 		aggregator_segment(rank, &message->part);
 		return true;
+	case GROUP_MESSAGE_PROBE:
+		return !aggregator_answer(rank, message);
+	case GROUP_MESSAGE_TUNE:
+		aggregator_tune(rank, &message->tune);
+		return true;
 	case GROUP_MESSAGE_LEAVE:
 		aggregator_left(rank);
 		return true;
@@ -178,14 +209,6 @@ static bool message_in(struct link *link, void *owner, u32 lane, const void *dat
 	return fine;
 }
 
-static void ready_done(struct group_post *post, int status)
-{
-	struct aggregator_rank *rank = post->owner;
-
-	atomic_dec(&rank->readies);
-	kfree(post);
-}
-
 /* A slot of its: results may go there from now on. */
 static int exposed(struct link *link, void *owner, struct link_grant *grant)
 {
@@ -194,20 +217,9 @@ static int exposed(struct link *link, void *owner, struct link_grant *grant)
 		.type = GROUP_MESSAGE_READY,
 		.token = grant->token,
 	};
-	struct group_post *post = NULL;
 
 	link_grant_put(grant);
-	/* One that takes no answers may not expose, withdraw and so on for ever. */
-	if (atomic_read(&rank->readies) < rank->aggregator->settings.grants)
-		post = kzalloc(sizeof(*post), GFP_KERNEL_ACCOUNT);
-	if (!post)
-		return -ENOMEM;
-	atomic_inc(&rank->readies);
-	post->owner = rank;
-	group_post_init(post, &message, ready_done);
-	group_pipe_add(&rank->pipe, post);
-	group_pipe_push(&rank->pipe);
-	return 0;
+	return aggregator_answer(rank, &message);
 }
 
 static void withdrawn(struct link *link, void *owner, struct link_grant *grant)

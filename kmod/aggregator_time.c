@@ -55,6 +55,7 @@ void aggregator_look_after(struct aggregator_group *group)
 	formed = group->formed;
 	late = !ended && formed &&
 	       (aggregator_result_is_late(group, now, limit, &fault) ||
+		aggregator_tune_is_late(group, now, limit, &fault) ||
 		group_table_late(&group->table, now, limit, &fault) ||
 		leave_is_late(group, now, limit, &fault));
 	spin_unlock(&group->lock);

@@ -60,6 +60,10 @@ static int take_shape(struct peerlane_group *group,
 		ret = peerlane_refuse(msg, -EINVAL,
 				      "segment %u is no power of two",
 				      join->segment);
+	if (args->placement > PEERLANE_PLACEMENT_REPLICATED)
+		return peerlane_refuse(msg, -EOPNOTSUPP, "unknown placement %u",
+				       args->placement);
+	join->placement = args->placement;
 	join->group = args->group;
 	join->rank = args->rank;
 	join->size = args->ranks;
@@ -297,11 +301,38 @@ struct file *group_file(struct peerlane_group *group)
 
 /* ---- end ---- */
 
+static bool is_quiet(struct peerlane_group *group)
+{
+	bool quiet = true;
+	u32 i;
+
+	spin_lock(&group->queue_lock);
+	for (i = 0; group->state == PEERLANE_GROUP_JOINED && quiet &&
+	     i < group->peer_count; i++)
+		quiet = group->streams.of[i].sent == group->streams.of[i].back;
+	spin_unlock(&group->queue_lock);
+	return quiet;
+}
+
+/*
+ * What was replicated is complete here with the own aggregator's result, while
+ * others may still wait for somebody's data: to them that would be a rank that
+ * left in the middle.
+ */
+static void wait_quiet(struct peerlane_group *group)
+{
+	WRITE_ONCE(group->leaving, true);
+	wait_event_timeout(group->wait,
+			   READ_ONCE(group->outstanding) || is_quiet(group),
+			   msecs_to_jiffies(group->settings.timeout_ms));
+}
+
 void group_leave(struct peerlane_group *group)
 {
 	struct group_fault fault = {};
 	bool busy;
 
+	wait_quiet(group);
 	spin_lock(&group->queue_lock);
 	busy = group->outstanding;
 	spin_unlock(&group->queue_lock);
@@ -389,6 +420,7 @@ void group_info(struct peerlane_group *group, struct peerlane_group_info *info)
 	spin_lock(&group->queue_lock);
 	fill_counters(group, info);
 	fill_fault(group, info);
+	group_tune_info(group, info);
 	spin_unlock(&group->queue_lock);
 }
 

@@ -66,6 +66,7 @@ struct group_node {
 /* An operation, from SUBMIT until its record is read. queue_lock */
 struct group_task {
 	struct group_op op;
+	u64 since;			/* ns: it was sent, alone; 0: not alone */
 	struct group_node record;
 	struct peerlane_group *group;	/* immutable */
 	u64 cookie;
@@ -94,7 +95,27 @@ struct group_peer {
 	unsigned long watched_since;	/* jiffies */
 	struct group_post *posts;	/* window */
 	struct group_post first;	/* JOIN */
+	u64 probe;			/* the last one's number */
+	u64 probe_back;			/* ns: when it came; READ_ONCE */
 	struct group_post last;		/* LEAVE or ABORT */
+};
+
+/*
+ * AUTO, where there is a choice: what is known, and what all ranks agreed on.
+ * queue_lock
+ */
+struct group_tuning {
+	bool is_on;
+	struct group_cost cost;		/* agreed on */
+	struct group_cost measured;	/* of this rank, for the next round */
+	u32 rounds;			/* that are over */
+	u32 limit;			/* bytes: below it, replicated */
+	bool asked;			/* for the next one */
+	unsigned long asked_at;		/* jiffies */
+	struct group_task *alone;	/* nothing else was under way with it */
+	struct group_post post;		/* TUNE */
+	struct group_post probe;
+	struct group_slot *source;	/* of the probe's data, or NULL */
 };
 
 struct peerlane_group {
@@ -149,6 +170,9 @@ struct peerlane_group {
 	u64 bytes_sent;
 	u64 bytes_received;
 	u64 segments;
+	u64 ops_replicated;
+	struct group_tuning tuning;
+	bool leaving;			/* it waits for RESULTs; READ_ONCE */
 
 	struct work_struct join_work;
 	struct work_struct end_work;
@@ -266,6 +290,27 @@ void group_pump(struct peerlane_group *group);
 /* queue_lock held. */
 void group_task_over(struct group_task *task, int status);
 extern const struct link_owner_ops group_link_ops;
+
+/* ---- group_tune.c ---- */
+
+/* bind_lock held, all are exposed: how far away is who? */
+void group_measure(struct peerlane_group *group);
+bool group_probe_back(struct group_peer *peer, u64 number);
+/* queue_lock held. True: TUNE is to be pushed, to the first peer. */
+bool group_tune_ask(struct peerlane_group *group);
+bool group_tuned(struct group_peer *peer, const struct group_tune *tune);
+/*
+ * queue_lock held. The next operation is @task: false, it has to wait. Else it
+ * has its way, and goes.
+ */
+bool group_choose_way(struct peerlane_group *group, struct group_task *task);
+/* queue_lock held: it is complete. */
+void group_learn(struct peerlane_group *group, struct group_task *task);
+/* queue_lock held: an answer is due for longer than a rank has patience. */
+bool group_tune_is_stuck(struct peerlane_group *group, unsigned int patience_ms);
+/* queue_lock held. */
+void group_tune_info(struct peerlane_group *group,
+		     struct peerlane_group_info *info);
 
 /* ---- group_submit.c ---- */
 

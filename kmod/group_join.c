@@ -44,6 +44,8 @@ static int make_memory(struct peerlane_group *group, u32 count)
 		return -ENOMEM;
 	group_streams_init(&group->streams, group->stream_memory, &shape,
 			   join->rank, join->window);
+	group->tuning.is_on = join->placement == GROUP_PLACEMENT_AUTO &&
+			      count == join->size && count > 1;
 	init_peers(group, count);
 	return 0;
 }
@@ -227,6 +229,23 @@ static int wait_joined(struct peerlane_group *group, struct peerlane_msg *msg)
 			       group->text);
 }
 
+/* Each rank has an aggregator of its number. */
+static int check_placement(const struct peerlane_group *group, u32 count,
+			   struct peerlane_msg *msg)
+{
+	u32 placement = group->join.placement;
+
+	if ((placement != GROUP_PLACEMENT_COLOCATED &&
+	     placement != GROUP_PLACEMENT_REPLICATED) ||
+	    count == group->join.size)
+		return 0;
+	return peerlane_refuse(msg, -EINVAL,
+			       "%s: %u ranks take as many aggregators, not %u",
+			       placement == GROUP_PLACEMENT_REPLICATED ?
+			       "replicated" : "colocated",
+			       group->join.size, count);
+}
+
 int group_join(struct peerlane_group *group,
 	       const struct peerlane_group_join *args, bool wait,
 	       struct peerlane_msg *msg)
@@ -241,6 +260,9 @@ int group_join(struct peerlane_group *group,
 		return peerlane_refuse(msg, -EINVAL,
 				       "count %u is not of 1 .. %u", args->count,
 				       GROUP_PEERS_MAX);
+	ret = check_placement(group, args->count, msg);
+	if (ret)
+		return ret;
 	to = kcalloc(args->count, sizeof(*to), GFP_KERNEL);
 	if (!to)
 		return -ENOMEM;
@@ -264,6 +286,8 @@ void group_join_work(struct work_struct *work)
 
 	mutex_lock(&group->bind_lock);
 	ret = group_expose_all(group, &msg);
+	if (!ret && group->tuning.is_on)
+		group_measure(group);
 	spin_lock(&group->queue_lock);
 	if (!ret && group->state == PEERLANE_GROUP_JOINING) {
 		group_set_state(group, PEERLANE_GROUP_JOINED);
@@ -281,4 +305,5 @@ void group_join_work(struct work_struct *work)
 	if (ret)
 		group_end(group, &fault, ret, msg.text, NULL);
 	group_wake(group, EPOLLIN | EPOLLOUT);
+	group_pump(group);
 }

@@ -25,6 +25,12 @@ static bool has_root(u8 kind)
 	return kind == GROUP_REDUCE || kind == GROUP_BROADCAST;
 }
 
+/* One segment for each aggregator, that has all of it, for the rank of its number. */
+static bool is_replicated(const struct group_call *call)
+{
+	return call->way == GROUP_WAY_REPLICATED;
+}
+
 /* Each rank has a block of its own. */
 static bool has_blocks(u8 kind)
 {
@@ -47,8 +53,19 @@ static bool type_is_good(const struct group_call *call)
 	return call->type < ARRAY_SIZE(type_size) && type_size[call->type];
 }
 
-int group_call_check(const struct group_shape *shape,
-		     const struct group_call *call)
+bool group_may_replicate(const struct group_shape *shape,
+			 const struct group_call *call)
+{
+	if (shape->aggregators != shape->size)
+		return false;
+	if (call->kind == GROUP_BARRIER)
+		return true;
+	return call->kind == GROUP_ALL_REDUCE &&
+	       call->count <= shape->segment / type_size[call->type];
+}
+
+static int check_call(const struct group_shape *shape,
+		      const struct group_call *call)
 {
 	u64 most = S64_MAX;
 
@@ -61,6 +78,17 @@ int group_call_check(const struct group_shape *shape,
 	if (has_blocks(call->kind))
 		most /= shape->size;
 	return call->count > most / type_size[call->type] ? -EOVERFLOW : 0;
+}
+
+int group_call_check(const struct group_shape *shape,
+		     const struct group_call *call)
+{
+	int ret = check_call(shape, call);
+
+	if (ret || call->way == GROUP_WAY_SHARED)
+		return ret;
+	return is_replicated(call) && group_may_replicate(shape, call) ? 0 :
+									 -EINVAL;
 }
 
 /* ---- bytes ---- */
@@ -104,6 +132,8 @@ u64 group_plan_segments(const struct group_shape *shape,
 {
 	u64 each;
 
+	if (is_replicated(call))
+		return shape->aggregators;
 	if (!call->count)
 		return 1;
 	each = (call->count - 1) /
@@ -128,8 +158,6 @@ u32 group_plan_first(const struct group_shape *shape, u64 seq, u32 aggregator)
 static void set_ends(struct group_segment *segment,
 		     const struct group_call *call, u32 block)
 {
-	segment->contributor = GROUP_ALL;
-	segment->receiver = GROUP_ALL;
 	switch (call->kind) {
 	case GROUP_REDUCE_SCATTER:
 		segment->receiver = block;
@@ -161,10 +189,12 @@ void group_plan_segment(const struct group_shape *shape,
 		.contributor = GROUP_ALL,
 		.receiver = GROUP_ALL,
 	};
+	if (is_replicated(call))
+		segment->receiver = segment->aggregator;
 	if (!call->count)
 		return;
 	most = shape->segment / size;
-	first = index / blocks * most;
+	first = is_replicated(call) ? 0 : index / blocks * most;
 	before = index % blocks * block_bytes(call);
 	set_ends(segment, call, (u32)(index % blocks));
 	segment->elements = (u32)min_t(u64, call->count - first, most);

@@ -39,6 +39,9 @@ struct group_segment {
  */
 int group_call_check(const struct group_shape *shape,
 		     const struct group_call *call);
+/* Of a call that was checked but for its way: may it go by REPLICATED? */
+bool group_may_replicate(const struct group_shape *shape,
+			 const struct group_call *call);
 /*
  * Bytes that a caller gives, and gets: @count elements, but all ranks' of what
  * REDUCE_SCATTER is given and ALL_GATHER gives. @call was checked.
@@ -55,7 +58,8 @@ u64 group_plan_segments(const struct group_shape *shape,
  * Segment @index of operation @seq; aggregator (@seq + @index) % aggregators,
  * that of group_plan_aggregator(). Where ranks have blocks of their own, the
  * first segments of all blocks come first, then the second ones: all ranks are
- * at work from the beginning.
+ * at work from the beginning. Of what is replicated each aggregator has one
+ * segment with all of it, which goes to the rank of the aggregator's number.
  */
 u32 group_plan_aggregator(const struct group_shape *shape, u64 seq, u64 index);
 /* The first segment that @aggregator has of operation @seq; each aggregators-th. */

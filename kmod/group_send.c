@@ -29,6 +29,7 @@ static void complete_task(struct peerlane_group *group, struct group_task *task)
 		task->send->users--;
 	if (task->receive)
 		task->receive->users--;
+	group_learn(group, task);
 	count_task(group, task);
 	group_queue_record(group, &task->record);
 }
@@ -54,6 +55,7 @@ static void post_done(struct group_post *post, int status)
 
 	spin_lock(&group->queue_lock);
 	post->busy = false;
+	group_stream_read(&group->streams, &task->op, peer->index);
 	task->posts--;
 	wake = task->over && !task->posts;
 	if (wake)
@@ -125,6 +127,9 @@ static bool send_one(struct group_peer *peer)
 	group->segments++;
 	group->bytes_sent += part->bytes;
 	group_pipe_add(&peer->pipe, post);
+	/* Replicated, and this was the last that the others wait for. */
+	if (group_stream_is_over(op))
+		group_task_over(task, 0);
 	return true;
 }
 
@@ -137,6 +142,8 @@ static void start_tasks(struct peerlane_group *group)
 	list_for_each_entry_safe(op, next, &group->waiting, node) {
 		task = group_task(op);
 		if (task->receive && task->receive->ready < group->peer_count)
+			return;
+		if (!group_choose_way(group, task))
 			return;
 		list_del_init(&op->node);
 		group_stream_add(&group->streams, op);
@@ -166,6 +173,8 @@ void group_pump(struct peerlane_group *group)
 	if (group->state == PEERLANE_GROUP_JOINED) {
 		start_tasks(group);
 		peers = send_all(group);
+		if (group_tune_ask(group))
+			peers |= 1;
 	}
 	spin_unlock(&group->queue_lock);
 	for (i = 0; peers; i++, peers >>= 1)
@@ -192,7 +201,7 @@ static bool result(struct group_peer *peer, const struct group_message *message)
 	if (!ret && done)
 		group_task_over(group_task(done), 0);
 	spin_unlock(&group->queue_lock);
-	if (done)
+	if (done || READ_ONCE(group->leaving))
 		group_wake(group, EPOLLIN | EPOLLOUT);
 	group_pump(group);
 	return !ret;
@@ -242,6 +251,10 @@ static bool message_in(struct link *link, void *owner, u32 lane, const void *dat
 		return true;
 	case GROUP_MESSAGE_RESULT:
 		return result(peer, &message);
+	case GROUP_MESSAGE_PROBE:
+		return group_probe_back(peer, message.probe);
+	case GROUP_MESSAGE_TUNE:
+		return group_tuned(peer, &message.tune);
 	case GROUP_MESSAGE_ABORT:
 		group_end(peer->group, &message.fault, 0, NULL, peer);
 		return true;

@@ -54,6 +54,8 @@ void group_stream_add(struct group_streams *streams, struct group_op *op)
 	op->seq = streams->next_seq++;
 	op->segments = group_plan_segments(&streams->shape, &op->call);
 	op->back = 0;
+	op->foreign = op->call.way == GROUP_WAY_REPLICATED ?
+		      streams->shape.aggregators - 1 : 0;
 	list_add_tail(&op->node, &streams->ops);
 	for (i = 0; i < streams->shape.aggregators; i++)
 		if (!streams->of[i].cursor.op)
@@ -75,6 +77,37 @@ static void advance(const struct group_streams *streams, u32 aggregator)
 			return;
 }
 
+/* In place, and others may still read what its result overwrites. */
+static bool has_to_wait(const struct group_streams *streams, u32 aggregator,
+			const struct group_op *op)
+{
+	return op->in_place && op->foreign && aggregator == streams->rank;
+}
+
+static bool waits_for_result(const struct group_streams *streams,
+			     const struct group_op *op,
+			     const struct group_segment *segment)
+{
+	return op->call.way != GROUP_WAY_REPLICATED ||
+	       group_receives(segment, streams->rank);
+}
+
+/* Off the list, if that was the last of it. */
+static bool is_done(struct group_op *op)
+{
+	if (++op->back < op->segments)
+		return false;
+	list_del_init(&op->node);
+	return true;
+}
+
+void group_stream_read(const struct group_streams *streams, struct group_op *op,
+		       u32 aggregator)
+{
+	if (op->foreign && aggregator != streams->rank)
+		op->foreign--;
+}
+
 bool group_stream_next(struct group_streams *streams, u32 aggregator, u64 *n,
 		       struct group_op **op, u64 *index,
 		       struct group_segment *segment)
@@ -83,7 +116,8 @@ bool group_stream_next(struct group_streams *streams, u32 aggregator, u64 *n,
 	struct group_lane_cursor *cursor = &stream->cursor;
 	struct group_sent *sent = sent_at(streams, stream, stream->sent);
 
-	if (!cursor->op || sent->op)
+	if (!cursor->op || sent->is_out ||
+	    has_to_wait(streams, aggregator, cursor->op))
 		return false;
 	*n = stream->sent++;
 	*op = cursor->op;
@@ -91,9 +125,13 @@ bool group_stream_next(struct group_streams *streams, u32 aggregator, u64 *n,
 	group_plan_segment(&streams->shape, &cursor->op->call, cursor->op->seq,
 			   cursor->index, segment);
 	*sent = (struct group_sent){
-		.n = *n, .op = cursor->op, .index = cursor->index,
+		.n = *n, .seq = cursor->op->seq, .is_out = true,
 	};
+	if (waits_for_result(streams, cursor->op, segment))
+		sent->op = cursor->op;
 	advance(streams, aggregator);
+	if (!sent->op)
+		is_done(*op);
 	return true;
 }
 
@@ -105,16 +143,15 @@ int group_stream_result(struct group_streams *streams, u32 aggregator, u64 n,
 	struct group_op *op = sent->op;
 
 	*done = NULL;
-	if (!op || sent->n != n || op->seq != seq)
+	if (!sent->is_out || sent->n != n || sent->seq != seq)
 		return -EPROTO;
 	sent->op = NULL;
+	sent->is_out = false;
 	while (stream->back < stream->sent &&
-	       !sent_at(streams, stream, stream->back)->op)
+	       !sent_at(streams, stream, stream->back)->is_out)
 		stream->back++;
-	if (++op->back < op->segments)
-		return 0;
-	list_del_init(&op->node);
-	*done = op;
+	if (op && is_done(op))
+		*done = op;
 	return 0;
 }
 
@@ -122,8 +159,10 @@ static void forget(const struct group_streams *streams,
 		   struct group_stream *stream)
 {
 	stream->cursor.op = NULL;
-	for (; stream->back < stream->sent; stream->back++)
+	for (; stream->back < stream->sent; stream->back++) {
 		sent_at(streams, stream, stream->back)->op = NULL;
+		sent_at(streams, stream, stream->back)->is_out = false;
+	}
 }
 
 struct group_op *group_stream_abort(struct group_streams *streams)

@@ -21,7 +21,9 @@ struct group_op {
 	struct group_call call;
 	u64 seq;
 	u64 segments;
-	u64 back;		/* segments whose result came */
+	u64 back;		/* segments that are over for it */
+	bool in_place;		/* its result comes where its data is */
+	u32 foreign;		/* replicated: data to others that may still be read */
 };
 
 struct group_lane_cursor {
@@ -35,8 +37,9 @@ struct group_stream {
 	struct group_lane_cursor cursor;
 	struct group_sent {
 		u64 n;
-		struct group_op *op;	/* NULL: came back */
-		u64 index;
+		u64 seq;
+		bool is_out;		/* its result has not come */
+		struct group_op *op;	/* that waits for it, or NULL */
 	} *sent_at;		/* window: n % window */
 };
 
@@ -58,10 +61,24 @@ void group_stream_add(struct group_streams *streams, struct group_op *op);
 /*
  * The next segment for @aggregator, if one may go now: true, its number, whose
  * it is, and what it is. It counts as sent.
+ *
+ * A replicated operation waits for the result of its own rank's aggregator
+ * alone. So sending may be what completes it: group_stream_is_over(), and it is
+ * off the list. In place, that result would overwrite what other aggregators
+ * are still to read: its own segment goes only when group_stream_read() was
+ * said for all others.
  */
 bool group_stream_next(struct group_streams *streams, u32 aggregator, u64 *n,
 		       struct group_op **op, u64 *index,
 		       struct group_segment *segment);
+static inline bool group_stream_is_over(const struct group_op *op)
+{
+	return op->back == op->segments;
+}
+
+/* The data of a segment of it, to @aggregator, is not read any more. */
+void group_stream_read(const struct group_streams *streams, struct group_op *op,
+		       u32 aggregator);
 /*
  * RESULT came. 0, and *@done is an operation that is completed by it, off the
  * list, or NULL; operations may complete out of order. -EPROTO: nothing waits

@@ -56,6 +56,8 @@ static u32 differs(const struct group_part *one, const struct group_part *other)
 		return GROUP_FIELD_ROOT;
 	if (one->call.count != other->call.count)
 		return GROUP_FIELD_COUNT;
+	if (one->call.way != other->call.way)
+		return GROUP_FIELD_WAY;
 	return one->index != other->index ? GROUP_FIELD_INDEX : 0;
 }
 
@@ -72,6 +74,8 @@ static u64 value_of(const struct group_part *part, u32 field)
 		return part->call.root;
 	case GROUP_FIELD_COUNT:
 		return part->call.count;
+	case GROUP_FIELD_WAY:
+		return part->call.way;
 	case GROUP_FIELD_SEQ:
 		return part->seq;
 	}

@@ -58,7 +58,9 @@ void group_watch_work(struct work_struct *work)
 	for (i = 0; i < group->peer_count; i++) {
 		peer = &group->peers[i];
 		spin_lock(&group->queue_lock);
-		stuck = group->state == PEERLANE_GROUP_JOINED && is_stuck(peer);
+		stuck = group->state == PEERLANE_GROUP_JOINED &&
+			(is_stuck(peer) ||
+			 (!i && group_tune_is_stuck(group, patience_ms(group))));
 		spin_unlock(&group->queue_lock);
 		if (stuck)
 			link_kill(peer->link, -ETIMEDOUT, -ETIMEDOUT,

@@ -54,6 +54,8 @@ static void put_join(struct writer *writer, const struct group_join *join)
 	put(writer, join->window, 4);
 	put(writer, join->block, 4);
 	put(writer, join->timeout_ms, 4);
+	put(writer, join->placement, 4);
+	put(writer, 0, 4);
 }
 
 static void put_part(struct writer *writer, const struct group_part *part)
@@ -63,7 +65,7 @@ static void put_part(struct writer *writer, const struct group_part *part)
 	put(writer, part->call.kind, 1);
 	put(writer, part->call.type, 1);
 	put(writer, part->call.op, 1);
-	put(writer, 0, 1);
+	put(writer, part->call.way, 1);
 	put(writer, part->call.root, 4);
 	put(writer, part->call.count, 8);
 	put(writer, part->index, 8);
@@ -84,6 +86,21 @@ static void put_fault(struct writer *writer, const struct group_fault *fault)
 	put(writer, 0, 4);
 	put(writer, fault->value, 8);
 	put(writer, fault->expected, 8);
+}
+
+static void put_tune(struct writer *writer, const struct group_tune *tune)
+{
+	const struct group_cost *cost = &tune->cost;
+	u32 i;
+
+	put(writer, tune->round, 4);
+	put(writer, cost->alpha, 4);
+	put(writer, cost->own, 4);
+	put(writer, cost->beta, 4);
+	put(writer, cost->gamma, 4);
+	for (i = 0; i < GROUP_WAYS; i++)
+		put(writer, cost->ratio[i], 4);
+	put(writer, cost->colocated, 4);
 }
 
 u32 group_message_encode(const struct group_message *message, u8 *data)
@@ -111,6 +128,12 @@ u32 group_message_encode(const struct group_message *message, u8 *data)
 	case GROUP_MESSAGE_ABORT:
 		put_fault(&writer, &message->fault);
 		break;
+	case GROUP_MESSAGE_PROBE:
+		put(&writer, message->probe, 8);
+		break;
+	case GROUP_MESSAGE_TUNE:
+		put_tune(&writer, &message->tune);
+		break;
 	}
 	return writer.at;
 }
@@ -127,11 +150,13 @@ static u32 size_of(u32 type)
 	case GROUP_MESSAGE_LEAVE:
 		return HEAD_SIZE;
 	case GROUP_MESSAGE_READY:
+	case GROUP_MESSAGE_PROBE:
 		return HEAD_SIZE + 8;
 	case GROUP_MESSAGE_RESULT:
 		return HEAD_SIZE + 16;
+	case GROUP_MESSAGE_TUNE:
+		return HEAD_SIZE + 32;
 	case GROUP_MESSAGE_JOIN:
-		return HEAD_SIZE + 40;
 	case GROUP_MESSAGE_ABORT:
 		return HEAD_SIZE + 48;
 	case GROUP_MESSAGE_SEGMENT:
@@ -156,6 +181,8 @@ static bool get_join(struct group_join *join, struct reader *reader)
 	join->window = (u32)get(reader, 4);
 	join->block = (u32)get(reader, 4);
 	join->timeout_ms = (u32)get(reader, 4);
+	join->placement = (u32)get(reader, 4);
+	get_reserved(reader, 4);
 	return join->group &&
 	       is_within(join->size, 1, GROUP_RANKS_MAX) &&
 	       join->rank < join->size &&
@@ -165,7 +192,8 @@ static bool get_join(struct group_join *join, struct reader *reader)
 	       !(join->segment & (join->segment - 1)) &&
 	       is_within(join->window, 1, GROUP_WINDOW_MAX) &&
 	       is_within(join->block, 2, GROUP_RANKS_MAX) &&
-	       is_within(join->timeout_ms, 1, GROUP_TIMEOUT_MAX);
+	       is_within(join->timeout_ms, 1, GROUP_TIMEOUT_MAX) &&
+	       join->placement <= GROUP_PLACEMENT_LAST;
 }
 
 static bool get_part(struct group_part *part, struct reader *reader)
@@ -175,7 +203,7 @@ static bool get_part(struct group_part *part, struct reader *reader)
 	part->call.kind = (u8)get(reader, 1);
 	part->call.type = (u8)get(reader, 1);
 	part->call.op = (u8)get(reader, 1);
-	get_reserved(reader, 1);
+	part->call.way = (u8)get(reader, 1);
 	part->call.root = (u32)get(reader, 4);
 	part->call.count = get(reader, 8);
 	part->index = get(reader, 8);
@@ -201,7 +229,7 @@ static bool fault_is_sane(const struct group_fault *fault)
 	       is_rank(fault->rank) && is_rank(fault->other) &&
 	       fault->missing <= GROUP_RANKS_MAX &&
 	       is_within(fault->field, is_mismatch ? GROUP_FIELD_KIND : 0,
-			 is_mismatch ? GROUP_FIELD_INDEX : 0);
+			 is_mismatch ? GROUP_FIELD_WAY : 0);
 }
 
 static bool get_fault(struct group_fault *fault, struct reader *reader)
@@ -218,6 +246,35 @@ static bool get_fault(struct group_fault *fault, struct reader *reader)
 	return fault_is_sane(fault);
 }
 
+static bool cost_is_sane(const struct group_cost *cost)
+{
+	u32 i;
+
+	for (i = 0; i < GROUP_WAYS; i++)
+		if (cost->ratio[i] > GROUP_COST_RATIO_MAX)
+			return false;
+	return cost->alpha <= GROUP_COST_LATENCY_MAX &&
+	       cost->own <= GROUP_COST_LATENCY_MAX &&
+	       cost->beta <= GROUP_COST_BYTE_MAX &&
+	       cost->gamma <= GROUP_COST_BYTE_MAX && cost->colocated <= 1;
+}
+
+static bool get_tune(struct group_tune *tune, struct reader *reader)
+{
+	struct group_cost *cost = &tune->cost;
+	u32 i;
+
+	tune->round = (u32)get(reader, 4);
+	cost->alpha = (u32)get(reader, 4);
+	cost->own = (u32)get(reader, 4);
+	cost->beta = (u32)get(reader, 4);
+	cost->gamma = (u32)get(reader, 4);
+	for (i = 0; i < GROUP_WAYS; i++)
+		cost->ratio[i] = (u32)get(reader, 4);
+	cost->colocated = (u32)get(reader, 4);
+	return cost_is_sane(cost);
+}
+
 static bool get_rest(struct group_message *message, struct reader *reader)
 {
 	switch (message->type) {
@@ -226,6 +283,11 @@ static bool get_rest(struct group_message *message, struct reader *reader)
 	case GROUP_MESSAGE_READY:
 		message->token = get(reader, 8);
 		return message->token;
+	case GROUP_MESSAGE_PROBE:
+		message->probe = get(reader, 8);
+		return message->probe;
+	case GROUP_MESSAGE_TUNE:
+		return get_tune(&message->tune, reader);
 	case GROUP_MESSAGE_SEGMENT:
 		return get_part(&message->part, reader);
 	case GROUP_MESSAGE_RESULT:
@@ -284,6 +346,7 @@ static const char *field_name(u32 field)
 		[GROUP_FIELD_COUNT] = "count",
 		[GROUP_FIELD_SEQ] = "at operation",
 		[GROUP_FIELD_INDEX] = "at segment",
+		[GROUP_FIELD_WAY] = "way",
 	};
 
 	return field < ARRAY_SIZE(names) && names[field] ? names[field] :
@@ -301,7 +364,8 @@ static int mismatch_text(const struct group_fault *fault, char *text,
 				fault->other, kind_name(fault->expected));
 	return snprintf(text, size, "rank %u %s %s %llu, rank %u %s %llu",
 			fault->rank,
-			fault->field < GROUP_FIELD_SEQ ? "called" : "is", name,
+			fault->field < GROUP_FIELD_SEQ ||
+			fault->field == GROUP_FIELD_WAY ? "called" : "is", name,
 			fault->value, fault->other, name, fault->expected);
 }
 

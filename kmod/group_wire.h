@@ -10,6 +10,9 @@
  *     <--------------------------------------- READY  token is known
  *     (PUT into the pool), SEGMENT n ----------->
  *     <---------------- (PUT into the slot), RESULT n
+ *     PROBE <----------------------------------> PROBE  comes back as it is
+ *     TUNE ------------------------------------->     what this rank measured
+ *     <---------------------------------------- TUNE  all ranks' together
  *     LEAVE ------------------------------------>     what follows is no death
  *     <--------------------------------------> ABORT  either way, any time
  *
@@ -20,6 +23,8 @@
 #define PEERLANE_GROUP_WIRE_H
 
 #include <linux/kernel.h>
+
+#include "group_cost.h"
 
 #define GROUP_VERSION		1
 #define GROUP_MAGIC		0x72676c70U	/* "plgr" */
@@ -42,6 +47,8 @@ enum group_message_type {
 	GROUP_MESSAGE_RESULT	= 5,
 	GROUP_MESSAGE_LEAVE	= 6,
 	GROUP_MESSAGE_ABORT	= 7,
+	GROUP_MESSAGE_PROBE	= 8,
+	GROUP_MESSAGE_TUNE	= 9,
 };
 
 /* enum peerlane_group_kind of <uapi/peerlane_group.h>: what is called */
@@ -53,6 +60,18 @@ enum group_kind {
 	GROUP_BROADCAST		= 5,
 	GROUP_BARRIER		= 6,
 };
+
+/*
+ * enum peerlane_group_placement of the same: who computes. DEDICATED and
+ * COLOCATED are the same protocol; AUTO is settled by TUNE.
+ */
+enum group_placement {
+	GROUP_PLACEMENT_AUTO		= 0,
+	GROUP_PLACEMENT_DEDICATED	= 1,
+	GROUP_PLACEMENT_COLOCATED	= 2,
+	GROUP_PLACEMENT_REPLICATED	= 3,
+};
+#define GROUP_PLACEMENT_LAST	GROUP_PLACEMENT_REPLICATED
 
 /* Why a group ended, or a join was refused. Also in the uapi header. */
 enum group_cause {
@@ -78,6 +97,7 @@ struct group_call {
 	u8 op;			/* enum peerlane_op... of reductions; 0: none */
 	u32 root;		/* of REDUCE and BROADCAST; else 0 */
 	u64 count;		/* elements, as the caller gave it */
+	u8 way;			/* enum group_way */
 };
 
 struct group_join {
@@ -90,6 +110,7 @@ struct group_join {
 	u32 window;		/* segments */
 	u32 block;		/* ranks whose sum is made first; 2 or more */
 	u32 timeout_ms;		/* of an operation */
+	u32 placement;		/* enum group_placement */
 };
 
 struct group_part {
@@ -114,6 +135,7 @@ enum group_field {
 	GROUP_FIELD_COUNT	= 5,
 	GROUP_FIELD_SEQ		= 6,
 	GROUP_FIELD_INDEX	= 7,
+	GROUP_FIELD_WAY		= 8,	/* enum group_way */
 };
 
 struct group_fault {
@@ -127,6 +149,12 @@ struct group_fault {
 	u64 expected;		/* of @other */
 };
 
+/* A round of it, which all ranks take part in, before the same operation. */
+struct group_tune {
+	u32 round;
+	struct group_cost cost;
+};
+
 struct group_message {
 	u8 type;
 	union {
@@ -137,6 +165,8 @@ struct group_message {
 			u64 seq;
 		} result;
 		u64 token;			/* READY */
+		u64 probe;
+		struct group_tune tune;
 		struct group_fault fault;	/* ABORT */
 	};
 };

@@ -177,7 +177,7 @@ static const struct peerlane_command control_commands[] = {
 		reserved2, 0, peerlane_endpoint_create),
 	COMMAND(PEERLANE_IOC_ENDPOINT_LIST, peerlane_list, record_size, 0,
 		peerlane_endpoint_list),
-	COMMAND(PEERLANE_IOC_GROUP_CREATE, peerlane_group_create, reserved2, 0,
+	COMMAND(PEERLANE_IOC_GROUP_CREATE, peerlane_group_create, placement, 0,
 		peerlane_group_create),
 	COMMAND(PEERLANE_IOC_AGGREGATOR_CREATE, peerlane_aggregator_create,
 		out_id, 0, peerlane_aggregator_create),

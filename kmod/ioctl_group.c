@@ -30,9 +30,6 @@ int peerlane_group_create(struct peerlane_call *call)
 	struct peerlane_group_create *args = &call->args.group_create;
 	struct peerlane_group *group;
 
-	if (args->reserved2)
-		return peerlane_refuse(&call->msg, -EOPNOTSUPP,
-				       "reserved2 is not 0");
 	group = group_new(args, &call->msg);
 	if (IS_ERR(group))
 		return PTR_ERR(group);

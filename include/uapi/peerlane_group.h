@@ -51,7 +51,36 @@
 #include "peerlane_endpoint.h"
 
 #define PEERLANE_GROUP_TEXT_LEN	192	/* why a group ended, with its NUL */
+#define PEERLANE_GROUP_REASON_LEN 192	/* why operations go as they do */
 #define PEERLANE_RANK_NONE	0xffffffffU
+
+/**
+ * enum peerlane_group_placement - who computes. The result has the same bits by
+ * each of them
+ * @PEERLANE_PLACEMENT_AUTO: by what is expected to take less time, as measured
+ * @PEERLANE_PLACEMENT_DEDICATED: each segment goes to one aggregator
+ * @PEERLANE_PLACEMENT_COLOCATED: the same, where there are as many aggregators as
+ *	ranks, each rank's node running the one of its number
+ * @PEERLANE_PLACEMENT_REPLICATED: there are as many aggregators as ranks. ALL_REDUCE
+ *	of up to a segment, and BARRIER, go to all of them, and the one of a rank's
+ *	number answers that rank alone: one way over the network if it runs on the
+ *	rank's node. Other operations as COLOCATED
+ *
+ * AUTO chooses where there are as many aggregators as ranks, which are two at
+ * least; else it is DEDICATED. When the group is made each rank measures how long
+ * a message takes, and, if a slot is bound, a segment's bytes of the first one,
+ * which go to the aggregator of another rank and are not used there; aggregators
+ * measure how long they take to reduce. All ranks agree on the worst of what was
+ * measured, and so on what they do. They do so again after 64 operations, 128 and
+ * so on, and each 4096, with what operations took meanwhile; such a time the
+ * first operation that waits for it takes another way there and back at most.
+ */
+enum peerlane_group_placement {
+	PEERLANE_PLACEMENT_AUTO		= 0,
+	PEERLANE_PLACEMENT_DEDICATED	= 1,
+	PEERLANE_PLACEMENT_COLOCATED	= 2,
+	PEERLANE_PLACEMENT_REPLICATED	= 3,
+};
 
 /**
  * struct peerlane_group_create - make a group file, of one rank
@@ -82,7 +111,7 @@
  * @label: of the flows in the flow table; empty: "rank <rank> group <id>"
  * @out_id: number of this file, as in lists and logs
  * @out_fd: the group file, O_CLOEXEC; O_NONBLOCK can be set on it
- * @reserved2: 0
+ * @placement: enum peerlane_group_placement, the same on all ranks
  *
  * EDQUOT: the user has module parameter user_groups already, or would have
  * more memory than user_group_bytes.
@@ -111,7 +140,7 @@ struct peerlane_group_create {
 	char label[PEERLANE_ENDPOINT_LABEL_LEN];
 	__aligned_u64 out_id;
 	__s32 out_fd;
-	__u32 reserved2;
+	__u32 placement;
 };
 #define PEERLANE_IOC_GROUP_CREATE \
 	_IO(PEERLANE_IOC_TYPE, PEERLANE_CMD_GROUP_CREATE)
@@ -139,7 +168,8 @@ struct peerlane_group_create {
  * Waits until all ranks have joined. With O_NONBLOCK it returns EINPROGRESS, and
  * a JOINED or ENDED record tells the end. A signal ends only the wait. EDQUOT: the
  * user would have more memory than module parameter user_group_bytes with links to
- * all aggregators; the file is NEW, as before.
+ * all aggregators; the file is NEW, as before. EINVAL: also a placement that takes
+ * as many aggregators as ranks, and others are given.
  */
 struct peerlane_group_join {
 	__u32 size;
@@ -376,11 +406,24 @@ enum peerlane_group_state {
  * @fault_other: MISMATCH: a rank that called as most did
  * @fault_missing: LATE, JOIN: how many ranks did not come
  * @fault_field: MISMATCH: 1 kind, 2 type, 3 op, 4 root, 5 count, 6 the operation
- *	that it is at, 7 the segment
+ *	that it is at, 7 the segment, 8 the way
  * @reserved: 0
  * @comm: command name of @pid
  * @label: flow label
  * @text: why it ended, or empty
+ * @ops_replicated: operations that were, of @ops_done and @ops_failed
+ * @placement: enum peerlane_group_placement, as asked for
+ * @replicated_below: AUTO: all-reduces of fewer bytes are replicated
+ * @rounds: AUTO: how often ranks agreed on the next ones, which are 0 until then
+ * @colocated: each rank's node runs the aggregator of its number
+ * @alpha_ns: of a message to another rank's aggregator
+ * @own_ns: to the one of the rank's number
+ * @beta_ps: of a byte on its way; 0: not measured, no slot was bound
+ * @gamma_ps: of a byte that is reduced
+ * @shared_permille: what operations took that were not replicated, to what these
+ *	numbers predict; 0: none was alone on its way
+ * @replicated_permille: that were
+ * @reason: why operations go as they do
  */
 struct peerlane_group_info {
 	__aligned_u64 id;
@@ -416,6 +459,18 @@ struct peerlane_group_info {
 	char comm[16];
 	char label[PEERLANE_ENDPOINT_LABEL_LEN];
 	char text[PEERLANE_GROUP_TEXT_LEN];
+	__aligned_u64 ops_replicated;
+	__u32 placement;
+	__u32 replicated_below;
+	__u32 rounds;
+	__u32 colocated;
+	__u32 alpha_ns;
+	__u32 own_ns;
+	__u32 beta_ps;
+	__u32 gamma_ps;
+	__u32 shared_permille;
+	__u32 replicated_permille;
+	char reason[PEERLANE_GROUP_REASON_LEN];
 };
 
 /*

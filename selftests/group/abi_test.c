@@ -121,7 +121,7 @@ static void create_checks_its_values(void)
 	CHECK_INT(group_create(GROUP_SETTINGS(.ranks = 1, .slots = 257)), -EINVAL);
 	CHECK_INT(group_create(GROUP_SETTINGS(.ranks = 1, .timeout_ms = 1)), -EINVAL);
 	CHECK_INT(group_create(GROUP_SETTINGS(.ranks = 1, .near_fd = 0)), -EBADF);
-	CHECK_INT(group_create(GROUP_SETTINGS(.ranks = 1, .reserved2 = 1)),
+	CHECK_INT(group_create(GROUP_SETTINGS(.ranks = 1, .placement = 4)),
 		  -EOPNOTSUPP);
 }
 

@@ -106,7 +106,9 @@ static const struct nonsense {
 	{ "rank 1024", WORD(ABORT, .fault = { .cause = 2, .rank = 1024 }), -1 },
 	{ "other 1024", WORD(ABORT, .fault = { .cause = 2, .other = 1024 }), -1 },
 	{ "1025 missing", WORD(ABORT, .fault = { .cause = 3, .missing = 1025 }), -1 },
-	{ "field 8", WORD(ABORT, .fault = { .cause = 4, .field = 8 }), -1 },
+	{ "field 9", WORD(ABORT, .fault = { .cause = 4, .field = 9 }), -1 },
+	{ "PROBE that was not asked", WORD(PROBE, .probe = 5), -1 },
+	{ "TUNE that was not asked", WORD(TUNE), -1 },
 };
 
 static void nonsense_is_blamed_on_the_aggregator(void)

@@ -23,7 +23,7 @@
 	F(group_create, label, 160, 32)					\
 	F(group_create, out_id, 192, 8)					\
 	F(group_create, out_fd, 200, 4)					\
-	F(group_create, reserved2, 204, 4)				\
+	F(group_create, placement, 204, 4)				\
 	END(group_create, 208)						\
 									\
 	ABI_HDR(F, group_join)						\
@@ -104,7 +104,19 @@
 	F(group_info, comm, 160, 16)					\
 	F(group_info, label, 176, 32)					\
 	F(group_info, text, 208, 192)					\
-	END(group_info, 400)						\
+	F(group_info, ops_replicated, 400, 8)				\
+	F(group_info, placement, 408, 4)				\
+	F(group_info, replicated_below, 412, 4)				\
+	F(group_info, rounds, 416, 4)					\
+	F(group_info, colocated, 420, 4)				\
+	F(group_info, alpha_ns, 424, 4)					\
+	F(group_info, own_ns, 428, 4)					\
+	F(group_info, beta_ps, 432, 4)					\
+	F(group_info, gamma_ps, 436, 4)					\
+	F(group_info, shared_permille, 440, 4)				\
+	F(group_info, replicated_permille, 444, 4)			\
+	F(group_info, reason, 448, 192)					\
+	END(group_info, 640)						\
 									\
 	ABI_HDR(F, aggregator_create)					\
 	F(aggregator_create, secret, 24, 16)				\

@@ -44,12 +44,14 @@ enum sim_trouble {
 	SIM_PUTS_FROM_PLACE,	/* RESULT to its rank while others read it */
 	SIM_FORGETS_RESULT,
 	SIM_OVERTAKES,		/* RESULT on another lane than its data */
+	SIM_HASTENS,		/* replicated in place: the own segment at once */
 };
 
 struct sim_item {
 	u64 due;
 	bool is_put;
 	const u8 *from;		/* PUT */
+	struct group_op *op;	/* PUT up: whose data it is */
 	u64 token;		/* PUT down */
 	u64 at;			/* PUT down: offset; up: place */
 	u64 n;
@@ -81,6 +83,8 @@ struct sim_op {
 	u32 number;
 	u32 back;		/* times that it was given back */
 	bool is_complete;
+	bool is_over;		/* but for who reads its data */
+	u32 readers;		/* PUTs of it that have not arrived */
 };
 
 struct sim_worker {
@@ -166,6 +170,9 @@ void sim_check_memory(struct sim_worker *worker);
 void sim_worker_init(struct sim_worker *worker);
 /* True: it did something. */
 bool sim_worker_step(struct sim_worker *worker);
+/* A PUT of its data has arrived. */
+void sim_worker_read(struct sim_worker *worker, struct group_op *op,
+		     u32 aggregator);
 void sim_worker_hear(struct sim_worker *worker, u32 aggregator,
 		     const struct sim_item *item);
 

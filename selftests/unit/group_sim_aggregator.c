@@ -57,6 +57,9 @@ static void put(struct sim_aggregator *aggregator, u32 rank,
 			  rank, item->n);
 	*in_use = true;
 	memcpy(aggregator->pool[rank][item->at], item->from, item->bytes);
+	if (item->op)
+		sim_worker_read(&aggregator->sim->workers[rank], item->op,
+				aggregator->index);
 }
 
 static void segment(struct sim_aggregator *aggregator, u32 rank,

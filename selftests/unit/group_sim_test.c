@@ -103,6 +103,11 @@ static void a_result_before_its_data_is_found(void)
 	find(SIM_OVERTAKES, "is wrong");
 }
 
+static void an_own_result_where_others_still_read_is_found(void)
+{
+	find(SIM_HASTENS, "is wrong");
+}
+
 static const struct tap_case cases[] = {
 	TAP_CASE(all_operations_complete),
 	TAP_CASE(a_rank_that_stops_is_named_late),
@@ -115,6 +120,7 @@ static const struct tap_case cases[] = {
 	TAP_CASE(a_place_that_is_read_too_long_is_found),
 	TAP_CASE(a_result_that_is_forgotten_is_found),
 	TAP_CASE(a_result_before_its_data_is_found),
+	TAP_CASE(an_own_result_where_others_still_read_is_found),
 };
 
 int main(int count, char **words)

@@ -28,18 +28,23 @@ static bool is_odd(const struct sim_worker *worker, enum sim_trouble trouble)
 
 static bool submit(struct sim_worker *worker)
 {
+	struct group_op *op;
+
 	if (worker->submitted == worker->sim->ops ||
 	    worker->open == worker->depth)
 		return false;
-	group_stream_add(&worker->streams,
-			 &worker->ops[worker->submitted++].op);
+	op = &worker->ops[worker->submitted].op;
+	op->in_place = worker->sim->calls[worker->submitted++].in_place;
+	group_stream_add(&worker->streams, op);
+	if (worker->sim->trouble == SIM_HASTENS)
+		op->foreign = 0;
 	worker->open++;
 	return true;
 }
 
 /* The data into its place, if this rank gives any, and where the result goes */
 static void fill(struct sim_worker *worker, struct sim_lane *lane,
-		 const struct sim_op *op, const struct group_segment *segment,
+		 struct sim_op *op, const struct group_segment *segment,
 		 struct group_part *part)
 {
 	const struct sim_buffers *buffers = &worker->buffers[op->number];
@@ -47,6 +52,7 @@ static void fill(struct sim_worker *worker, struct sim_lane *lane,
 		.is_put = true, .n = part->n, .bytes = segment->bytes,
 		.from = worker->region + buffers->send + segment->send,
 		.at = part->n % worker->sim->window,
+		.op = &op->op,
 	};
 
 	if (!segment->bytes)
@@ -54,6 +60,7 @@ static void fill(struct sim_worker *worker, struct sim_lane *lane,
 	if (group_contributes(segment, worker->rank)) {
 		part->bytes = segment->bytes;
 		sim_post_put(worker->sim, lane, &item);
+		op->readers++;
 	}
 	if (group_receives(segment, worker->rank)) {
 		part->token = worker->rank + 1;
@@ -81,6 +88,34 @@ static void be_odd(struct sim_worker *worker, struct sim_lane *lane,
 		sim_post_put(sim, lane, &item);
 }
 
+static void give_back(struct sim_worker *worker, struct group_op *op,
+		      bool is_complete)
+{
+	struct sim_op *its = list_of(op, struct sim_op, op);
+
+	its->back++;
+	its->is_complete = is_complete;
+	worker->open--;
+	if (is_complete)
+		sim_check_result(worker, its->number);
+}
+
+/* Replicated: also when nobody reads its data any more */
+static void give_back_if_read(struct sim_worker *worker, struct sim_op *its)
+{
+	if (its->is_over && !its->readers && !its->back)
+		give_back(worker, &its->op, true);
+}
+
+void sim_worker_read(struct sim_worker *worker, struct group_op *op, u32 aggregator)
+{
+	struct sim_op *its = list_of(op, struct sim_op, op);
+
+	its->readers--;
+	group_stream_read(&worker->streams, op, aggregator);
+	give_back_if_read(worker, its);
+}
+
 static bool send(struct sim_worker *worker, u32 aggregator)
 {
 	struct sim *sim = worker->sim;
@@ -89,15 +124,18 @@ static bool send(struct sim_worker *worker, u32 aggregator)
 	struct group_message message = { .type = GROUP_MESSAGE_SEGMENT };
 	struct group_segment segment;
 	struct group_op *op;
+	struct sim_op *its;
 
 	if (!group_stream_next(&worker->streams, aggregator, &message.part.n, &op,
 			       &message.part.index, &segment))
 		return false;
 	message.part.seq = op->seq;
 	message.part.call = op->call;
-	fill(worker, lane, list_of(op, struct sim_op, op), &segment,
-	     &message.part);
+	its = list_of(op, struct sim_op, op);
+	fill(worker, lane, its, &segment, &message.part);
 	sim_post(sim, lane, &message);
+	its->is_over = group_stream_is_over(op);
+	give_back_if_read(worker, its);
 	be_odd(worker, lane, message);
 	return true;
 }
@@ -122,18 +160,6 @@ bool sim_worker_step(struct sim_worker *worker)
 
 /* ---- hearing ---- */
 
-static void give_back(struct sim_worker *worker, struct group_op *op,
-		      bool is_complete)
-{
-	struct sim_op *its = list_of(op, struct sim_op, op);
-
-	its->back++;
-	its->is_complete = is_complete;
-	worker->open--;
-	if (is_complete)
-		sim_check_result(worker, its->number);
-}
-
 /* The first fault is it, and all aggregators hear of it. */
 static void end(struct sim_worker *worker, const struct group_message *message)
 {
@@ -151,6 +177,14 @@ static void end(struct sim_worker *worker, const struct group_message *message)
 		sim_post(sim, &sim->up[worker->rank][i][0], message);
 }
 
+static void over(struct sim_worker *worker, struct group_op *op)
+{
+	struct sim_op *its = list_of(op, struct sim_op, op);
+
+	its->is_over = true;
+	give_back_if_read(worker, its);
+}
+
 static void result(struct sim_worker *worker, u32 aggregator,
 		   const struct group_message *message)
 {
@@ -163,7 +197,7 @@ static void result(struct sim_worker *worker, u32 aggregator,
 		sim_wrong(worker->sim, "rank %u waits for no result %llu of %u",
 			  worker->rank, message->result.n, aggregator);
 	else if (done)
-		give_back(worker, done, true);
+		over(worker, done);
 }
 
 static void put(struct sim_worker *worker, u32 aggregator,

@@ -189,7 +189,7 @@ static void check_worker(struct sim *sim, struct sim_worker *worker)
 		[SIM_COUNTS] = GROUP_CAUSE_MISMATCH,
 		[SIM_FORGES] = GROUP_CAUSE_PROTOCOL,
 		[SIM_BABBLES] = GROUP_CAUSE_PROTOCOL,
-		[SIM_OVERTAKES] = 0,
+		[SIM_HASTENS] = 0,
 	};
 	u32 cause = causes[sim->trouble];
 
@@ -230,8 +230,26 @@ static struct sim_call draw_call(struct sim *sim)
 		call.call.op = SIM_SUM;
 	if (kind == GROUP_REDUCE || kind == GROUP_BROADCAST)
 		call.call.root = sim_random(sim, sim->shape.size);
-	call.in_place = kind == GROUP_ALL_REDUCE && sim_random(sim, 2);
+	call.in_place = kind == GROUP_ALL_REDUCE && call.call.count &&
+			sim_random(sim, 2);
 	return call;
+}
+
+/* Of a rank with another count the way would be another, too. */
+static void draw_way(struct sim *sim, struct sim_call *call)
+{
+	if (sim->trouble == SIM_COUNTS ||
+	    sim->shape.aggregators != sim->shape.size || sim_random(sim, 2))
+		return;
+	/* Few are as small by themselves. */
+	if (sim_random(sim, 2))
+		*call = (struct sim_call){
+			.call = { GROUP_ALL_REDUCE, SIM_F32, SIM_SUM, 0,
+				  1 + sim_random(sim, sim->shape.segment / 4) },
+			.in_place = sim_random(sim, 2),
+		};
+	if (group_may_replicate(&sim->shape, &call->call))
+		call->call.way = GROUP_WAY_REPLICATED;
 }
 
 static void draw(struct sim *sim, u32 window)
@@ -241,12 +259,16 @@ static void draw(struct sim *sim, u32 window)
 
 	sim->shape.size = least + sim_random(sim, SIM_RANKS + 1 - least);
 	sim->shape.aggregators = 1 + sim_random(sim, SIM_AGGREGATORS);
+	if (sim->shape.size <= SIM_AGGREGATORS && sim_random(sim, 2))
+		sim->shape.aggregators = sim->shape.size;
 	sim->shape.segment = SIM_SEGMENT >> sim_random(sim, 3);
 	sim->window = window;
 	sim->lanes = 1 + sim_random(sim, SIM_LANES);
 	sim->ops = 1 + sim_random(sim, SIM_OPS);
 	for (i = 0; i < sim->ops; i++)
 		sim->calls[i] = draw_call(sim);
+	for (i = 0; i < sim->ops; i++)
+		draw_way(sim, &sim->calls[i]);
 	/*
 	 * If some run ahead, a rank that waits for the one that stopped is late
 	 * in their next operation, and at another aggregator may be named for it.
@@ -258,7 +280,8 @@ static void draw(struct sim *sim, u32 window)
 	/* A barrier has no other count. */
 	if (sim->trouble == SIM_COUNTS)
 		sim->calls[sim->odd_at].call = (struct group_call){
-			GROUP_ALL_REDUCE, SIM_I32, SIM_SUM, 0, sim_random(sim, 300),
+			.kind = GROUP_ALL_REDUCE, .type = SIM_I32, .op = SIM_SUM,
+			.count = sim_random(sim, 300),
 		};
 }
 

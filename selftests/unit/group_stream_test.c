@@ -38,6 +38,7 @@ static void end(struct worker *worker)
 /* All-reduce of @segments, or a barrier of none */
 static void add(struct worker *worker, struct group_op *op, u64 segments)
 {
+	op->in_place = false;
 	op->call = (struct group_call){ .kind = GROUP_BARRIER };
 	if (segments)
 		op->call = (struct group_call){

@@ -14,6 +14,7 @@ static const struct group_message good_join = {
 		.group = 0x8877665544332211, .rank = 3, .size = 5,
 		.aggregators = 4, .index = 2, .segment = 65536, .window = 16,
 		.block = 32, .timeout_ms = 30000,
+		.placement = GROUP_PLACEMENT_REPLICATED,
 	},
 };
 
@@ -24,6 +25,7 @@ static const struct group_message good_part = {
 		.call = {
 			.kind = GROUP_REDUCE, .type = 7, .op = 8,
 			.root = 0x21222324, .count = 0x3132333435363738,
+			.way = GROUP_WAY_REPLICATED,
 		},
 		.index = 0x4142434445464748, .bytes = 0x00123456,
 		.token = 0x5152535455565758, .offset = 0x2162636465666768,
@@ -46,13 +48,19 @@ static const struct group_message others[] = {
 	{ .type = GROUP_MESSAGE_RESULT,
 	  .result = { .n = 0x0102030405060708, .seq = 0x1112131415161718 } },
 	{ .type = GROUP_MESSAGE_LEAVE },
+	{ .type = GROUP_MESSAGE_PROBE, .probe = 0x0102030405060708 },
+	{ .type = GROUP_MESSAGE_TUNE, .tune = {
+		.round = 0x01020304,
+		.cost = { 0x11121314, 0x21222324, 0x00031323, 0x00041424,
+			  { 0x1112, 0x2122 }, 1 },
+	} },
 };
 
 static const struct group_message *good_message(u32 i)
 {
 	static const struct group_message * const list[] = {
 		&good_join, &good_part, &good_fault, &others[0], &others[1],
-		&others[2], &others[3],
+		&others[2], &others[3], &others[4], &others[5],
 	};
 
 	return i < ARRAY_SIZE(list) ? list[i] : NULL;
@@ -71,6 +79,7 @@ static void check_join(const struct group_join *got, const struct group_join *jo
 	CHECK_INT(got->window, join->window);
 	CHECK_INT(got->block, join->block);
 	CHECK_INT(got->timeout_ms, join->timeout_ms);
+	CHECK_INT(got->placement, join->placement);
 }
 
 static void check_part(const struct group_part *got, const struct group_part *part)
@@ -82,6 +91,7 @@ static void check_part(const struct group_part *got, const struct group_part *pa
 	CHECK_INT(got->call.op, part->call.op);
 	CHECK_INT(got->call.root, part->call.root);
 	CHECK_INT(got->call.count, part->call.count);
+	CHECK_INT(got->call.way, part->call.way);
 	CHECK_INT(got->index, part->index);
 	CHECK_INT(got->bytes, part->bytes);
 	CHECK_INT(got->token, part->token);
@@ -116,9 +126,26 @@ static struct group_message there_and_back(const struct group_message *message,
 
 static void join_comes_back(void)
 {
-	struct group_message got = there_and_back(&good_join, 48);
+	struct group_message got = there_and_back(&good_join, 56);
 
 	check_join(&got.join, &good_join.join);
+}
+
+static void tune_comes_back(void)
+{
+	const struct group_cost *cost = &others[5].tune.cost;
+	struct group_message got = there_and_back(&others[5], 40);
+
+	CHECK_INT(got.tune.round, others[5].tune.round);
+	CHECK_INT(got.tune.cost.alpha, cost->alpha);
+	CHECK_INT(got.tune.cost.own, cost->own);
+	CHECK_INT(got.tune.cost.beta, cost->beta);
+	CHECK_INT(got.tune.cost.gamma, cost->gamma);
+	CHECK_INT(got.tune.cost.ratio[0], cost->ratio[0]);
+	CHECK_INT(got.tune.cost.ratio[1], cost->ratio[1]);
+	CHECK_INT(got.tune.cost.colocated, cost->colocated);
+	got = there_and_back(&others[4], 16);
+	CHECK_INT(got.probe, others[4].probe);
 }
 
 static void segment_comes_back(void)
@@ -155,7 +182,7 @@ static void bytes_have_their_place(void)
 		'p', 'l', 'g', 'r', 1, 4, 0, 0,
 		0x08, 0x07, 0x06, 0x05, 0x04, 0x03, 0x02, 0x01,
 		0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11,
-		4, 7, 8, 0, 0x24, 0x23, 0x22, 0x21,
+		4, 7, 8, 1, 0x24, 0x23, 0x22, 0x21,
 		0x38, 0x37, 0x36, 0x35, 0x34, 0x33, 0x32, 0x31,
 		0x48, 0x47, 0x46, 0x45, 0x44, 0x43, 0x42, 0x41,
 		0x56, 0x34, 0x12, 0x00, 0, 0, 0, 0,
@@ -246,7 +273,8 @@ static void reserved_bytes_are_zero(void)
 		CHECK_INT(decode_changed(good_message(i), 6, 1), -EPROTO);
 		CHECK_INT(decode_changed(good_message(i), 7, 0x80), -EPROTO);
 	}
-	CHECK_INT(decode_changed(&good_part, 27, 1), -EPROTO);
+	for (i = 52; i < 56; i++)
+		CHECK_INT(decode_changed(&good_join, i, 1), -EPROTO);
 	for (i = 52; i < 56; i++)
 		CHECK_INT(decode_changed(&good_part, i, 1), -EPROTO);
 	for (i = 36; i < 40; i++)
@@ -275,6 +303,30 @@ static void shapes_of_nonsense_are_refused(void)
 	CHECK_INT(JOIN_WITH(aggregators, GROUP_AGGREGATORS_MAX + 1), -EPROTO);
 	CHECK_INT(JOIN_WITH(index, 3), 0);
 	CHECK_INT(JOIN_WITH(index, 4), -EPROTO);
+	CHECK_INT(JOIN_WITH(placement, GROUP_PLACEMENT_LAST + 1), -EPROTO);
+}
+
+#define COST_WITH(field, value) ({ \
+	struct group_message with = others[5]; \
+	with.tune.cost.field = (value); \
+	decode_with(&with); \
+})
+
+static void costs_of_nonsense_are_refused(void)
+{
+	struct group_message none = { .type = GROUP_MESSAGE_PROBE };
+
+	CHECK_INT(COST_WITH(alpha, GROUP_COST_LATENCY_MAX), 0);
+	CHECK_INT(COST_WITH(alpha, GROUP_COST_LATENCY_MAX + 1), -EPROTO);
+	CHECK_INT(COST_WITH(own, GROUP_COST_LATENCY_MAX + 1), -EPROTO);
+	CHECK_INT(COST_WITH(beta, GROUP_COST_BYTE_MAX), 0);
+	CHECK_INT(COST_WITH(beta, GROUP_COST_BYTE_MAX + 1), -EPROTO);
+	CHECK_INT(COST_WITH(gamma, GROUP_COST_BYTE_MAX + 1), -EPROTO);
+	CHECK_INT(COST_WITH(ratio[0], GROUP_COST_RATIO_MAX), 0);
+	CHECK_INT(COST_WITH(ratio[0], GROUP_COST_RATIO_MAX + 1), -EPROTO);
+	CHECK_INT(COST_WITH(ratio[1], GROUP_COST_RATIO_MAX + 1), -EPROTO);
+	CHECK_INT(COST_WITH(colocated, 2), -EPROTO);
+	CHECK_INT(decode_with(&none), -EPROTO);
 }
 
 static void memory_of_nonsense_is_refused(void)
@@ -343,8 +395,8 @@ static void faults_of_nonsense_are_refused(void)
 	CHECK_INT(FAULT_WITH(other, GROUP_NOBODY), 0);
 	CHECK_INT(FAULT_WITH(missing, GROUP_RANKS_MAX + 1), -EPROTO);
 	CHECK_INT(FAULT_WITH(field, 0), -EPROTO);
-	CHECK_INT(FAULT_WITH(field, GROUP_FIELD_INDEX), 0);
-	CHECK_INT(FAULT_WITH(field, GROUP_FIELD_INDEX + 1), -EPROTO);
+	CHECK_INT(FAULT_WITH(field, GROUP_FIELD_WAY), 0);
+	CHECK_INT(FAULT_WITH(field, GROUP_FIELD_WAY + 1), -EPROTO);
 	/* a field is of a mismatch only */
 	CHECK_INT(FAULT_WITH(cause, GROUP_CAUSE_DEAD), -EPROTO);
 }
@@ -399,6 +451,7 @@ static void texts_fit(void)
 
 static const struct tap_case cases[] = {
 	TAP_CASE(join_comes_back),
+	TAP_CASE(tune_comes_back),
 	TAP_CASE(segment_comes_back),
 	TAP_CASE(abort_comes_back),
 	TAP_CASE(small_words_come_back),
@@ -409,6 +462,7 @@ static const struct tap_case cases[] = {
 	TAP_CASE(unknown_words_are_refused),
 	TAP_CASE(reserved_bytes_are_zero),
 	TAP_CASE(shapes_of_nonsense_are_refused),
+	TAP_CASE(costs_of_nonsense_are_refused),
 	TAP_CASE(memory_of_nonsense_is_refused),
 	TAP_CASE(places_beyond_memory_are_refused),
 	TAP_CASE(ready_has_a_token),
