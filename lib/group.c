@@ -44,6 +44,7 @@ static int to_create(const struct peerlane_group_options *options,
 	arg->op_timeout_ms = options->operation_timeout;
 	arg->join_timeout_ms = options->join_timeout;
 	arg->near_fd = options->nearest_to ? options->nearest_to->fd : -1;
+	arg->placement = options->placement;
 	arg->out_fd = -1;
 	ret = pl_options_text(arg->rdma_device, sizeof(arg->rdma_device),
 			      options->rdma_device, "RDMA device", what);

@@ -39,6 +39,18 @@ static void from_info(struct peerlane_group_status *status,
 	pl_text_copy(status->comm, info->comm, sizeof(status->comm));
 	pl_text_copy(status->label, info->label, sizeof(status->label));
 	pl_text_copy(status->text, info->text, sizeof(status->text));
+	status->ops_replicated = info->ops_replicated;
+	status->placement = info->placement;
+	status->replicated_below = info->replicated_below;
+	status->rounds = info->rounds;
+	status->colocated = info->colocated;
+	status->alpha = info->alpha_ns;
+	status->own = info->own_ns;
+	status->beta = info->beta_ps;
+	status->gamma = info->gamma_ps;
+	status->shared_permille = info->shared_permille;
+	status->replicated_permille = info->replicated_permille;
+	pl_text_copy(status->reason, info->reason, sizeof(status->reason));
 }
 
 int pl_group_info(int fd, struct peerlane_group_info *info)

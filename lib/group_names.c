@@ -81,6 +81,25 @@ uint32_t peerlane_combination_find(const char *word)
 	return find(combinations, COUNT(combinations), word);
 }
 
+static const char *const places[] = {
+	[PEERLANE_PLACE_AUTO] = "auto",
+	[PEERLANE_PLACE_DEDICATED] = "dedicated",
+	[PEERLANE_PLACE_COLOCATED] = "colocated",
+	[PEERLANE_PLACE_REPLICATED] = "replicated",
+};
+
+const char *peerlane_place_name(uint32_t place)
+{
+	return name(places, COUNT(places), place);
+}
+
+uint32_t peerlane_place_find(const char *word)
+{
+	uint32_t found = find(places, COUNT(places), word);
+
+	return found || !strcmp(word, places[0]) ? found : UINT32_MAX;
+}
+
 const char *peerlane_ending_name(uint32_t cause)
 {
 	static const char *const names[] = {

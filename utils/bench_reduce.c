@@ -48,6 +48,7 @@ void reduce_print_options(void)
 	      "      --trace FILE       this rank's operations as a timeline, for Perfetto\n"
 	      "      --check            compare all elements of one operation of each size\n"
 	      "      --group GROUP      its number, or words; also PEERLANE_GROUP\n"
+	      "      --placement PLACE  auto, dedicated, colocated, replicated; auto\n"
 	      "      --segment SIZE, --window N, --block N, -q, --lanes N\n"
 	      "      --timeout MS, --op-timeout MS, --join-timeout MS\n"
 	      "      --device, --host, -d, --source, --secret, -j as above\n",
@@ -216,6 +217,7 @@ static int measure(struct reducer *reducer, struct reduce_row *row)
 	if (error)
 		return error;
 	row->sent = (after.bytes_sent - before.bytes_sent) / ops;
+	row->replicated = after.ops_replicated - before.ops_replicated;
 	row->received = (after.bytes_received - before.bytes_received) / ops;
 	return agree(reducer, PEERLANE_AVG, &row->ns);
 }
@@ -287,6 +289,7 @@ static void set_options(struct reducer *reducer)
 	own->segment = wanted->segment;
 	own->window = wanted->window;
 	own->block = wanted->block;
+	own->placement = wanted->placement;
 	own->lanes = wanted->lanes;
 	own->timeout = wanted->timeout;
 	own->operation_timeout = wanted->operation_timeout;

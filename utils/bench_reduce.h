@@ -14,6 +14,7 @@ struct reduce_row {
 	uint64_t errors;
 	uint64_t sent;		/* by this rank, of one operation */
 	uint64_t received;
+	uint64_t replicated;	/* operations */
 	struct latency latency;	/* as this rank saw it */
 };
 

@@ -15,7 +15,7 @@ enum {
 	OPTION_DEVICE, OPTION_HOST, OPTION_SOURCE, OPTION_SECRET, OPTION_GROUP,
 	OPTION_SEGMENT, OPTION_WINDOW, OPTION_BLOCK, OPTION_TIMEOUT,
 	OPTION_OP_TIMEOUT, OPTION_JOIN_TIMEOUT, OPTION_PRETTY, OPTION_CHECK,
-	OPTION_TRACE,
+	OPTION_TRACE, OPTION_PLACEMENT,
 };
 
 static const struct option long_options[] = {
@@ -37,6 +37,7 @@ static const struct option long_options[] = {
 	{ "source", required_argument, NULL, OPTION_SOURCE },
 	{ "secret", required_argument, NULL, OPTION_SECRET },
 	{ "group", required_argument, NULL, OPTION_GROUP },
+	{ "placement", required_argument, NULL, OPTION_PLACEMENT },
 	{ "segment", required_argument, NULL, OPTION_SEGMENT },
 	{ "window", required_argument, NULL, OPTION_WINDOW },
 	{ "block", required_argument, NULL, OPTION_BLOCK },
@@ -211,6 +212,15 @@ static bool take_name(uint32_t *to, uint32_t found, const char *what,
 	return found ? true : refuse(reason, what, value);
 }
 
+static bool take_placement(struct reduce_options *options, const char *value,
+			   char reason[REDUCE_REASON])
+{
+	options->placement = peerlane_place_find(value);
+	return options->placement != UINT32_MAX ? true :
+	       refuse(reason, "--placement is auto, dedicated, colocated or replicated",
+		      value);
+}
+
 static bool take_text(struct reduce_options *options, int option,
 		      const char *value, char reason[REDUCE_REASON])
 {
@@ -241,6 +251,8 @@ static bool take(struct reduce_options *options, int option, const char *value,
 	case 'b':
 	case 'e':
 		return take_bytes(options, option, value, reason);
+	case OPTION_PLACEMENT:
+		return take_placement(options, value, reason);
 	case OPTION_SEGMENT:
 		return take_segment(options, value, reason);
 	case OPTION_TYPE:

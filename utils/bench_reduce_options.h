@@ -21,6 +21,7 @@ enum { REDUCE_REASON = 160 };
  * @from, @to, @factor: sizes, bytes
  * @iterations, @warmups: of each size
  * @type, @op: enum peerlane_element, enum peerlane_combination
+ * @placement: enum peerlane_place
  * @segment, @window, @block, @lanes, @timeout, @operation_timeout,
  * @join_timeout: 0 by default
  */
@@ -44,6 +45,7 @@ struct reduce_options {
 	uint32_t segment;
 	uint32_t window;
 	uint32_t block;
+	uint32_t placement;
 	uint32_t lanes;
 	uint32_t timeout;
 	uint32_t operation_timeout;

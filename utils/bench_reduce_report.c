@@ -17,6 +17,14 @@ static void cell_ns(struct table *table, uint64_t ns)
 	table_cell(table, TINT_NONE, "%s", text);
 }
 
+/* To one aggregator each segment, or all to all; auto may have changed its mind. */
+static const char *way(const struct reduce_row *row)
+{
+	if (!row->replicated)
+		return "shared";
+	return row->replicated < row->latency.samples ? "both" : "replicated";
+}
+
 static void table_row(struct table *table, const struct reduce_options *wanted,
 		      uint32_t ranks, const struct reduce_row *row)
 {
@@ -24,6 +32,7 @@ static void table_row(struct table *table, const struct reduce_options *wanted,
 	table_cell(table, TINT_NONE, "%ju", (uintmax_t)row->count);
 	table_cell(table, TINT_NONE, "%s", peerlane_element_name(wanted->type));
 	table_cell(table, TINT_NONE, "%s", peerlane_combination_name(wanted->op));
+	table_cell(table, TINT_NONE, "%s", way(row));
 	cell_ns(table, row->ns);
 	table_cell(table, TINT_NONE, "%.3f",
 		   collective_algbw(row->bytes, row->ns));
@@ -45,10 +54,10 @@ static void print_table(const struct reduce_options *wanted, uint32_t ranks,
 {
 	static const struct column columns[] = {
 		{ "SIZE", true }, { "COUNT", true }, { "TYPE", false },
-		{ "OP", false }, { "TIME", true }, { "ALGBW", true },
-		{ "BUSBW", true }, { "ERRORS", true }, { "P50", true },
-		{ "P99", true }, { "MAX", true }, { "SENT", true },
-		{ "RECEIVED", true },
+		{ "OP", false }, { "WAY", false }, { "TIME", true },
+		{ "ALGBW", true }, { "BUSBW", true }, { "ERRORS", true },
+		{ "P50", true }, { "P99", true }, { "MAX", true },
+		{ "SENT", true }, { "RECEIVED", true },
 	};
 	struct table *table = table_new(columns, ARRAY_SIZE(columns));
 
@@ -93,7 +102,10 @@ static struct json_object *row_json(const struct reduce_options *wanted,
 	json_text(object, "op", peerlane_combination_name(wanted->op), SIZE_MAX);
 	json_object_object_add(object, "in_place",
 			       must(json_object_new_boolean(wanted->in_place)));
+	json_text(object, "placement", peerlane_place_name(wanted->placement),
+		  SIZE_MAX);
 	json_number(object, "ops", row->latency.samples);
+	json_number(object, "ops_replicated", row->replicated);
 	json_number(object, "time_ns", row->ns);
 	json_double(object, "algbw", collective_algbw(row->bytes, row->ns));
 	json_double(object, "busbw", busbw(ranks, row));

@@ -81,6 +81,25 @@ static bool wanted(const struct peerlane_group_status *rank, const struct filter
 
 /* ---- ranks of this node --------------------------------------------------------- */
 
+static struct json_object *placement_json(const struct peerlane_group_status *rank)
+{
+	struct json_object *object = must(json_object_new_object());
+
+	json_text(object, "asked", peerlane_place_name(rank->placement), SIZE_MAX);
+	json_text(object, "reason", rank->reason, sizeof(rank->reason));
+	json_number(object, "ops_replicated", rank->ops_replicated);
+	json_number(object, "replicated_below", rank->replicated_below);
+	json_number(object, "rounds", rank->rounds);
+	json_number(object, "colocated", rank->colocated);
+	json_number(object, "alpha_ns", rank->alpha);
+	json_number(object, "own_ns", rank->own);
+	json_number(object, "beta_ps", rank->beta);
+	json_number(object, "gamma_ps", rank->gamma);
+	json_number(object, "shared_permille", rank->shared_permille);
+	json_number(object, "replicated_permille", rank->replicated_permille);
+	return object;
+}
+
 static struct json_object *to_json(const struct peerlane_group_status *rank)
 {
 	struct json_object *object = must(json_object_new_object());
@@ -96,6 +115,7 @@ static struct json_object *to_json(const struct peerlane_group_status *rank)
 	json_number(object, "window", rank->window);
 	json_number(object, "block", rank->block);
 	json_number(object, "lanes", rank->lanes);
+	json_object_object_add(object, "placement", placement_json(rank));
 	json_number(object, "depth", rank->depth);
 	json_number(object, "outstanding", rank->outstanding);
 	json_number(object, "slots", rank->slots);
@@ -168,6 +188,24 @@ static void print_table(const struct peerlane_group_status *list, size_t count)
 	table_free(table);
 }
 
+static void show_placement(const struct peerlane_group_status *rank)
+{
+	property("placement", TINT_NONE, "%s: %.*s",
+		 peerlane_place_name(rank->placement), (int)sizeof(rank->reason),
+		 rank->reason);
+	if (!rank->rounds)
+		return;
+	property("measured", TINT_NONE,
+		 "alpha %u ns (own aggregator %u), beta %u ps/byte, gamma %u ps/byte, %u times",
+		 rank->alpha, rank->own, rank->beta, rank->gamma, rank->rounds);
+	property("taken", TINT_NONE,
+		 "to predicted: shared %u.%03u, replicated %u.%03u; %ju operations replicated",
+		 rank->shared_permille / 1000, rank->shared_permille % 1000,
+		 rank->replicated_permille / 1000,
+		 rank->replicated_permille % 1000,
+		 (uintmax_t)rank->ops_replicated);
+}
+
 static void show_one(const struct peerlane_group_status *rank)
 {
 	const char *name = errno_text(rank->status);
@@ -182,6 +220,7 @@ static void show_one(const struct peerlane_group_status *rank)
 			 *name ? " (" : "", name, *name ? ")" : "");
 	property("aggregators", TINT_NONE, "%u, each with %u lanes",
 		 rank->aggregators, rank->lanes);
+	show_placement(rank);
 	property("segments", TINT_NONE, "%u bytes, %u on their way, %ju sent",
 		 rank->segment, rank->window, (uintmax_t)rank->segments);
 	property("summation", TINT_NONE, "blocks of %u ranks", rank->block);

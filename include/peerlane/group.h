@@ -71,6 +71,14 @@ enum peerlane_ending {
 	PEERLANE_ENDING_UNABLE = 12,	/* floats, which an aggregator cannot compute */
 };
 
+/* Who computes; the result has the same bits by each of them. */
+enum peerlane_place {
+	PEERLANE_PLACE_AUTO = 0,	/* by what is expected to be faster, as measured */
+	PEERLANE_PLACE_DEDICATED = 1,	/* each segment goes to one aggregator */
+	PEERLANE_PLACE_COLOCATED = 2,	/* the same; as many aggregators as ranks */
+	PEERLANE_PLACE_REPLICATED = 3,	/* what is small goes to all of as many as ranks */
+};
+
 /** peerlane_collective_name() - "all-reduce", "reduce-scatter", ..., "unknown". */
 PEERLANE_API const char *peerlane_collective_name(uint32_t kind);
 /** peerlane_element_name() - "f32", "bf16", "u64", ..., "unknown". */
@@ -83,6 +91,10 @@ PEERLANE_API uint32_t peerlane_element_size(uint32_t type);
 PEERLANE_API const char *peerlane_combination_name(uint32_t op);
 /** peerlane_combination_find() - enum peerlane_combination of a name; 0: none. */
 PEERLANE_API uint32_t peerlane_combination_find(const char *name);
+/** peerlane_place_name() - "auto", "dedicated", "colocated", "replicated". */
+PEERLANE_API const char *peerlane_place_name(uint32_t place);
+/** peerlane_place_find() - enum peerlane_place of a name; UINT32_MAX: none. */
+PEERLANE_API uint32_t peerlane_place_find(const char *name);
 /** peerlane_ending_name() - "left", "dead", "late", ..., "unknown"; "none". */
 PEERLANE_API const char *peerlane_ending_name(uint32_t cause);
 /** peerlane_group_state_name() - "new", "joining", "joined", "ending", "ended". */
@@ -114,6 +126,9 @@ PEERLANE_API const char *peerlane_group_state_name(uint32_t state);
  * @rdma_device: the one to use; NULL or empty: by route
  * @label: of its flows in the flow table, up to 31 bytes; NULL or empty: "rank
  *	<rank> group <id>"
+ * @placement: enum peerlane_place, the same on all ranks. Auto has a choice where
+ *	there are as many aggregators as ranks, the one of each rank's number on
+ *	its node; ranks measure when they join, for which a slot should be bound
  *
  * What is zero is as it is by default, but for @size, @secret, @group and
  * @ranks.
@@ -137,6 +152,7 @@ struct peerlane_group_options {
 	const struct peerlane_region *nearest_to;
 	const char *rdma_device;
 	const char *label;
+	uint32_t placement;
 };
 
 /**
@@ -368,6 +384,18 @@ PEERLANE_API void peerlane_group_close(struct peerlane_group *group);
  * @comm: command name of @pid
  * @label: of its flows
  * @text: why it ended, or empty
+ * @ops_replicated: operations that went to all aggregators
+ * @placement: enum peerlane_place, as asked for
+ * @replicated_below: auto: all-reduces of fewer bytes do
+ * @rounds: auto: how often ranks agreed on the following numbers; 0: never
+ * @colocated: each rank's node runs the aggregator of its number
+ * @alpha: ns of a message to another rank's aggregator
+ * @own: ns of one to that of the rank's number
+ * @beta: ps of a byte on its way; 0: not measured
+ * @gamma: ps of a byte that is reduced
+ * @shared_permille: what other operations took, to what is predicted; 0: none yet
+ * @replicated_permille: what those took
+ * @reason: why operations go as they do
  */
 struct peerlane_group_status {
 	uint64_t id;
@@ -401,6 +429,18 @@ struct peerlane_group_status {
 	char comm[16];
 	char label[32];
 	char text[192];
+	uint64_t ops_replicated;
+	uint32_t placement;
+	uint32_t replicated_below;
+	uint32_t rounds;
+	uint32_t colocated;
+	uint32_t alpha;
+	uint32_t own;
+	uint32_t beta;
+	uint32_t gamma;
+	uint32_t shared_permille;
+	uint32_t replicated_permille;
+	char reason[192];
 };
 
 /** peerlane_group_query() - state, counts, and why it ended. */

@@ -59,6 +59,8 @@ struct peerlane_group {
 	uint32_t ranks;
 	char *slots[4];
 	uint64_t bytes;
+	bool is_replicated;
+	uint64_t ops_replicated;
 };
 
 int peerlane_group_create(const struct peerlane_group_options *options,
@@ -70,6 +72,8 @@ int peerlane_group_create(const struct peerlane_group_options *options,
 		return error;
 	*group = calloc(1, sizeof(**group));
 	(*group)->ranks = options->ranks;
+	(*group)->is_replicated =
+		options->placement == PEERLANE_PLACE_REPLICATED;
 	return 0;
 }
 
@@ -117,6 +121,7 @@ int peerlane_group_run(struct peerlane_group *group,
 	if (scene("corrupt") && size > 4096)
 		to[4096] ^= 1;
 	group->bytes += size;
+	group->ops_replicated += group->is_replicated;
 	return 0;
 }
 
@@ -146,11 +151,17 @@ static const struct peerlane_group_status statuses[] = {
 	  .rank = 0, .ranks = 4, .aggregators = 2, .segment = 65536,
 	  .window = 8, .block = 4, .lanes = 1, .depth = 128, .outstanding = 3,
 	  .slots = 2, .fault_rank = PEERLANE_NOBODY, .comm = "train",
-	  .label = "rank 0 group 1" },
+	  .label = "rank 0 group 1", .ops_replicated = 900,
+	  .replicated_below = 4097, .rounds = 3, .colocated = 1,
+	  .alpha = 9500, .own = 2100, .beta = 84, .gamma = 110,
+	  .shared_permille = 1250, .replicated_permille = 1007,
+	  .reason = "replicated up to 4096 bytes: 14 us are expected there, shared 25 us" },
 	{ .id = 2, .group = 77, .ops_failed = 3, .pid = 4243, .state = 4,
 	  .status = -ETIMEDOUT, .rank = 1, .ranks = 4, .aggregators = 2,
 	  .segment = 65536, .window = 8, .block = 4, .lanes = 1, .depth = 128,
 	  .fault_cause = PEERLANE_ENDING_LATE, .fault_rank = 3,
+	  .placement = PEERLANE_PLACE_DEDICATED,
+	  .reason = "as the group was made",
 	  .comm = "train", .label = "rank 1 group 2",
 	  .text = "rank 3 is late in operation 7, 1 missing" },
 };
@@ -161,6 +172,8 @@ static const struct peerlane_group_status hostile = {
 	.pid = -1, .rank = 4294967295U, .fault_cause = 99, .fault_rank = 3,
 	.comm = "\033[2J\033]0;x", .label = { "0123456789abcdef0123456789abcdef" },
 	.text = "\377\300\257gr\303\274\n\360",
+	.placement = 99, .rounds = 4294967295U, .ops_replicated = MANY,
+	.shared_permille = 4294967295U, .reason = "\033[2J\n\360",
 };
 
 int peerlane_group_query(const struct peerlane_group *group,
@@ -169,6 +182,7 @@ int peerlane_group_query(const struct peerlane_group *group,
 	*status = statuses[0];
 	status->bytes_sent = group->bytes;
 	status->bytes_received = group->bytes;
+	status->ops_replicated = group->ops_replicated;
 	return 0;
 }
 

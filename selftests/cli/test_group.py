@@ -95,8 +95,18 @@ def test_table():
     done = peerlane(*ALONE, "-b", "1m", "-n", "2", "--check", **SECRET)
     lines = done.out.decode().splitlines()
     assert lines[0] == "all-reduce, 1 ranks, out of place", lines
-    assert lines[1].split()[:8] == "SIZE COUNT TYPE OP TIME ALGBW BUSBW ERRORS".split(), lines
-    assert lines[2].split()[:4] == ["1048576", "262144", "f32", "sum"], lines
+    assert lines[1].split()[:9] == "SIZE COUNT TYPE OP WAY TIME ALGBW BUSBW ERRORS".split(), lines
+    assert lines[2].split()[:5] == ["1048576", "262144", "f32", "sum", "shared"], lines
+
+
+def test_placement():
+    """allreduce --placement: who computes, and how many operations were replicated"""
+    (row,) = rows("-b", "8", "-n", "4", "-w", "0", "--placement", "replicated")
+    assert row["placement"] == "replicated" and row["ops_replicated"] == row["ops"] == 4, row
+    (row,) = rows("-b", "8", "-n", "4")
+    assert row["placement"] == "auto" and row["ops_replicated"] == 0, row
+    done = peerlane(*ALONE, "-b", "8", "-n", "2", "--placement", "replicated", **SECRET)
+    assert done.out.decode().splitlines()[2].split()[4] == "replicated", done.out
 
 
 def test_launchers():
@@ -141,7 +151,7 @@ def test_usage():
             ("--rank -1", "--rank is"), ("--rank 2 --size 2", "counted from 0"), ("--rank 0", "both"),
             ("--size 2", "both"), ("--type f31", "--type is"), ("--op mean", "--op is"),
             ("--op bor", "of integers"), ("--segment 5000", "--segment is"), ("--window 0", "--window is"),
-            ("--block 1", "--block is"), ("--device=", "empty"), ("--aggregator=", "--aggregator is"),
+            ("--block 1", "--block is"), ("--placement tree", "--placement is"), ("--device=", "empty"), ("--aggregator=", "--aggregator is"),
             ("-a " + "x" * 4095, "--aggregator is")]:
         done = peerlane("bench", "allreduce", *args.split(), **SECRET)
         assert done.status == 1 and not done.out, (args, done.out)

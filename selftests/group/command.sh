@@ -189,6 +189,57 @@ why() {
 	wait "$job"
 }
 
+# shown EXPRESSION: of Python, over what group show has of node 1's rank.
+shown() {
+	peerlane -j group show "$number" >"$log.show" 2>&1
+	python3 -c 'import json, sys
+rank = json.load(open(sys.argv[1]))[0]["placement"]
+sys.exit(not eval(sys.argv[2]))' "$log.show" "$1"
+}
+
+# Each node has the aggregator of its rank.
+placement() {
+	local all=(-a "$NODE_IP_2") job second try
+	if [ "$NODE" -eq 2 ]; then
+		peerlane aggregator --listen "$NODE_IP_2" --memory 32m \
+			--timeout 30000 --join-timeout 100000 -j >"$events" 2>&1 &
+		second=$!
+		wait_for '"listening"' "$events"
+	fi
+	barrier placement 200
+	summed 'replicated, in place' "${all[@]}" -b 4 -e 16k -f 64 --in-place \
+		--placement replicated
+	[ "$NODE" -ne 1 ] || {
+		figure 'all(row["ops_replicated"] == row["ops"] and row["wire_sent"] == 2 * row["size"] for row in rows)'
+		result $? 'each byte is sent to both, and received once' "$log"
+	}
+	number=$((number + 1))
+	barrier "group-$number" 200
+	call "${all[@]}" -b 8 -n 100000 &
+	job=$!
+	if [ "$NODE" -eq 1 ]; then
+		wait_for "\"formed\".*\"group\":$number," "$events"
+		for ((try = 0; try < 100; try++)); do
+			! shown 'rank["rounds"] > 1' || break
+			sleep 0.5
+		done
+		shown 'rank["asked"] == "auto" and rank["colocated"] == 1 and rank["rounds"] > 1 and
+rank["alpha_ns"] and rank["own_ns"] and rank["gamma_ps"] and
+rank["shared_permille"] + rank["replicated_permille"] > 0 and " us are expected" in rank["reason"]'
+		result $? 'group show says what was measured, and what is chosen for it' "$log.show"
+		peerlane group show "$number" >"$log.show" 2>&1
+		grep -q '^placement  *auto: ' "$log.show" && grep -q '^measured  *alpha [1-9]' "$log.show"
+		result $? 'and in words' "$log.show"
+	fi
+	barrier placed 200
+	[ "$NODE" -ne 1 ] || kill -KILL "$(pgrep -fn 'peerlane bench allreduce')"
+	wait "$job"
+	[ "$NODE" -ne 2 ] || {
+		kill -INT "$second"
+		wait "$second"
+	}
+}
+
 differences() {
 	together -b "$((1024 * (1 + rank)))" -n 1 -w 0
 	[ "$NODE" -ne 1 ] || {
@@ -222,8 +273,8 @@ summary() {
 	result $? 'nothing is left'
 }
 
-declare -A here=([data]=8 [look]=4 [why]=3 [differences]=3 [summary]=3)
-[ $# -gt 0 ] || set -- data look why differences summary
+declare -A here=([data]=8 [look]=4 [why]=3 [placement]=4 [differences]=3 [summary]=3)
+[ $# -gt 0 ] || set -- data look why placement differences summary
 count=0
 for part in "$@"; do count=$((count + here[$part])); done
 [ "$NODE" -ne 1 ] || plan "$count"

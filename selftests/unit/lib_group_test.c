@@ -73,6 +73,7 @@ static void create_with_all(void)
 		.operation_timeout = 1100, .join_timeout = 1200,
 		.nonblock = true, .nearest_to = region, .rdma_device = "rxe0",
 		.label = "layer 3",
+		.placement = PEERLANE_PLACE_REPLICATED,
 	};
 	next_fd = fake_file(0);
 	fake_ioctl(PEERLANE_IOC_GROUP_CREATE, 0, .fill = fill_create);
@@ -91,6 +92,7 @@ static void create_with_all(void)
 	CHECK_INT(seen->near_fd, fake.region_fd);
 	CHECK_STR(seen->rdma_device, "rxe0");
 	CHECK_STR(seen->label, "layer 3");
+	CHECK_INT(seen->placement, PEERLANE_PLACEMENT_REPLICATED);
 	CHECK(fcntl(next_fd, F_GETFL) & O_NONBLOCK);
 	peerlane_group_close(group);
 	peerlane_region_free(region);
@@ -301,6 +303,18 @@ static void fill_list(void *arg)
 	memset(info->comm, 'c', sizeof(info->comm));
 	memset(info->label, 'l', sizeof(info->label));
 	memset(info->text, 't', sizeof(info->text));
+	info->ops_replicated = 8;
+	info->placement = PEERLANE_PLACEMENT_COLOCATED;
+	info->replicated_below = 9;
+	info->rounds = 10;
+	info->colocated = 1;
+	info->alpha_ns = 11;
+	info->own_ns = 12;
+	info->beta_ps = 13;
+	info->gamma_ps = 14;
+	info->shared_permille = 15;
+	info->replicated_permille = 16;
+	memset(info->reason, 'r', sizeof(info->reason));
 }
 
 static void check_status(const struct peerlane_group_status *status)
@@ -316,10 +330,22 @@ static void check_status(const struct peerlane_group_status *status)
 	CHECK_INT(status->fault_rank, 3);
 	CHECK_STR(peerlane_group_state_name(status->state), "ended");
 	CHECK_STR(peerlane_ending_name(status->fault_cause), "mismatch");
+	CHECK_INT(status->ops_replicated, 8);
+	CHECK_STR(peerlane_place_name(status->placement), "colocated");
+	CHECK_INT(status->replicated_below, 9);
+	CHECK_INT(status->rounds, 10);
+	CHECK_INT(status->colocated, 1);
+	CHECK_INT(status->alpha, 11);
+	CHECK_INT(status->own, 12);
+	CHECK_INT(status->beta, 13);
+	CHECK_INT(status->gamma, 14);
+	CHECK_INT(status->shared_permille, 15);
+	CHECK_INT(status->replicated_permille, 16);
 	/* texts end, whatever came */
 	CHECK_INT(strlen(status->comm), 15);
 	CHECK_INT(strlen(status->label), 31);
 	CHECK_INT(strlen(status->text), PEERLANE_GROUP_TEXT_LEN - 1);
+	CHECK_INT(strlen(status->reason), PEERLANE_GROUP_REASON_LEN - 1);
 }
 
 static void lists(void)
@@ -361,6 +387,10 @@ static void names(void)
 	CHECK_INT(peerlane_element_size(UINT32_MAX), 0);
 	CHECK_STR(peerlane_collective_name(PEERLANE_BARRIER), "barrier");
 	CHECK_STR(peerlane_collective_name(7), "unknown");
+	for (i = 0; i <= 3; i++)
+		CHECK_INT(peerlane_place_find(peerlane_place_name(i)), i);
+	CHECK_INT(peerlane_place_find("tree"), UINT32_MAX);
+	CHECK_STR(peerlane_place_name(4), "unknown");
 	CHECK_STR(peerlane_ending_name(0), "none");
 	CHECK_STR(peerlane_ending_name(12), "unable");
 	CHECK_STR(peerlane_ending_name(13), "unknown");
