@@ -35,6 +35,11 @@ int peerlane_group_list(struct peerlane_call *call)
 	return none(call);
 }
 
+int peerlane_group_lanes(struct peerlane_call *call)
+{
+	return none(call);
+}
+
 int peerlane_aggregator_create(struct peerlane_call *call)
 {
 	return none(call);

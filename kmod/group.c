@@ -415,6 +415,7 @@ void group_info(struct peerlane_group *group, struct peerlane_group_info *info)
 	};
 	memcpy(info->comm, group->comm, sizeof(info->comm));
 	strscpy(info->label, group->settings.label, sizeof(info->label));
+	info->lanes_left = group_lanes_left(group);
 	for (i = 0; i < group->slot_count; i++)
 		info->slots += !!READ_ONCE(group->slots[i].region);
 	spin_lock(&group->queue_lock);
@@ -422,6 +423,13 @@ void group_info(struct peerlane_group *group, struct peerlane_group_info *info)
 	fill_fault(group, info);
 	group_tune_info(group, info);
 	spin_unlock(&group->queue_lock);
+}
+
+static bool may_see(const struct peerlane_group *group, const struct net *net,
+		    bool all)
+{
+	return net_eq(group->net, net) &&
+	       (all || uid_eq(group->uid, current_euid()));
 }
 
 u32 group_records(struct net *net, bool all, struct peerlane_group_info *records,
@@ -432,13 +440,26 @@ u32 group_records(struct net *net, bool all, struct peerlane_group_info *records
 
 	mutex_lock(&groups_lock);
 	list_for_each_entry(group, &groups, node) {
-		if (!net_eq(group->net, net) ||
-		    (!all && !uid_eq(group->uid, current_euid())))
+		if (!may_see(group, net, all))
 			continue;
 		if (count < room)
 			group_info(group, &records[count]);
 		count++;
 	}
+	mutex_unlock(&groups_lock);
+	return count;
+}
+
+u32 group_lanes(struct net *net, bool all, struct peerlane_lane_info *records,
+		u32 room)
+{
+	struct peerlane_group *group;
+	u32 count = 0;
+
+	mutex_lock(&groups_lock);
+	list_for_each_entry(group, &groups, node)
+		if (may_see(group, net, all))
+			count = group_lanes_of(group, records, room, count);
 	mutex_unlock(&groups_lock);
 	return count;
 }

@@ -231,7 +231,17 @@ void group_leave(struct peerlane_group *group);
 void group_close(struct peerlane_group *group);
 u32 group_records(struct net *net, bool all, struct peerlane_group_info *records,
 		  u32 room);
+u32 group_lanes(struct net *net, bool all, struct peerlane_lane_info *records,
+		u32 room);
 void group_info(struct peerlane_group *group, struct peerlane_group_info *info);
+
+/* ---- group_lane.c ---- */
+
+/* Lanes of all links, that were left. */
+u32 group_lanes_left(struct peerlane_group *group);
+/* Adds those of one file, which does not go, behind @count others. */
+u32 group_lanes_of(struct peerlane_group *group, struct peerlane_lane_info *records,
+		   u32 room, u32 count);
 
 /* ---- group_charge.c: what the user pays ---- */
 

@@ -107,6 +107,7 @@ int peerlane_endpoint_list(struct peerlane_call *call);
 
 int peerlane_group_create(struct peerlane_call *call);
 int peerlane_group_list(struct peerlane_call *call);
+int peerlane_group_lanes(struct peerlane_call *call);
 int peerlane_aggregator_create(struct peerlane_call *call);
 int peerlane_aggregator_list(struct peerlane_call *call);
 

@@ -185,6 +185,8 @@ static const struct peerlane_command control_commands[] = {
 		peerlane_group_list),
 	COMMAND(PEERLANE_IOC_AGGREGATOR_LIST, peerlane_list, record_size, 0,
 		peerlane_aggregator_list),
+	COMMAND(PEERLANE_IOC_GROUP_LANES, peerlane_list, record_size, 0,
+		peerlane_group_lanes),
 };
 #undef BASE
 

@@ -45,6 +45,20 @@ static u32 records(void *records, u32 room)
 			     records, room);
 }
 
+static u32 lanes(void *records, u32 room)
+{
+	struct net *net = current->nsproxy->net_ns;
+
+	return group_lanes(net, ns_capable(net->user_ns, CAP_NET_ADMIN), records,
+			   room);
+}
+
+int peerlane_group_lanes(struct peerlane_call *call)
+{
+	return peerlane_list(call, lanes, sizeof(struct peerlane_lane_info),
+			     offsetofend(struct peerlane_lane_info, qpn));
+}
+
 #define INFO_MIN	offsetofend(struct peerlane_group_info, text)
 
 int peerlane_group_list(struct peerlane_call *call)

@@ -74,6 +74,10 @@ void link_set_up(struct link *link)
 	bool up;
 
 	lockdep_assert_held(&link->mutex);
+	spin_lock(&link->lock);
+	link->lanes_up = link->lane_count;
+	WRITE_ONCE(link->live, GENMASK(link->lane_count - 1, 0));
+	spin_unlock(&link->lock);
 	spin_lock_irqsave(&link->state_lock, flags);
 	up = link->state == LINK_CONNECTING;
 	if (up) {
@@ -82,6 +86,7 @@ void link_set_up(struct link *link)
 	}
 	spin_unlock_irqrestore(&link->state_lock, flags);
 	WRITE_ONCE(link->heard, jiffies);
+	WRITE_ONCE(link->alive_at, jiffies);
 	if (!up)
 		return;
 	link->ops->up(link, link->owner);
@@ -160,11 +165,17 @@ static unsigned long patience(const struct link *link)
 }
 
 /* The device has had a request for too long. */
-static bool lane_is_stuck(struct link_lane *lane, unsigned long limit)
+bool link_lane_is_stuck(struct link_lane *lane, unsigned long limit)
 {
 	bool stuck;
 
 	spin_lock(&lane->lock);
+	if (lane->leaving) {
+		stuck = !lane->left &&
+			time_after(jiffies, lane->leaving_since + limit);
+		spin_unlock(&lane->lock);
+		return stuck;
+	}
 	stuck = lane->head != lane->tail &&
 		time_after(jiffies, lane->progress + limit);
 	stuck |= lane->reads && time_after(jiffies, lane->read_since + limit);
@@ -174,13 +185,26 @@ static bool lane_is_stuck(struct link_lane *lane, unsigned long limit)
 	return stuck;
 }
 
+/* What one lane does not move others may, unless the peer is dead. */
+static bool lane_is_fatal(struct link *link, struct link_lane *lane,
+			  unsigned long limit)
+{
+	bool has_others = link_fails_over(link) &&
+			  hweight_long(READ_ONCE(link->live)) > 1;
+
+	if (has_others && !READ_ONCE(lane->leaving) &&
+	    !time_after(jiffies, READ_ONCE(link->alive_at) + limit))
+		return false;
+	return link_lane_is_stuck(lane, limit);
+}
+
 static bool is_stuck(struct link *link)
 {
 	unsigned long limit = patience(link);
 	u32 i;
 
 	for (i = 0; i < link->lane_count; i++)
-		if (lane_is_stuck(link->lanes[i], limit))
+		if (lane_is_fatal(link, link->lanes[i], limit))
 			return true;
 	/* Its device may be alive without it. */
 	return READ_ONCE(link->ping_out) &&
@@ -192,6 +216,7 @@ static void look_after(struct link *link)
 {
 	unsigned long timeout = msecs_to_jiffies(link->settings.timeout_ms);
 
+	link_leave_stuck(link, patience(link));
 	if (is_stuck(link)) {
 		link_kill(link, -ETIMEDOUT, -ETIMEDOUT,
 			  "the peer did not answer for %u ms",

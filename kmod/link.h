@@ -153,6 +153,7 @@ struct link_grant {
  * @value: of the NOTIFY
  * @message: its payload, which stays until it is done
  * @posted: bytes whose request is with the device
+ * @number: of its OWNER message among its lane's
  */
 struct link_op {
 	struct link_work work;
@@ -170,6 +171,7 @@ struct link_op {
 	u64 value;
 	const void *message;
 	u64 posted;
+	u32 number;
 	u32 begin;
 	u32 cursor;
 };
@@ -249,6 +251,17 @@ struct link_info {
 	char device[PEERLANE_RDMA_NAME_LEN];
 };
 
+struct link_lane_info {
+	u32 state;		/* enum peerlane_lane_state */
+	u32 qpn;
+	u64 messages;		/* of the owner's, posted */
+	u64 bytes;
+	u64 replayed;
+	u64 delay_ns;
+};
+
+/* False: there is no such lane, or the link never was up. Waits for nobody. */
+bool link_lane_info(struct link *link, u32 index, struct link_lane_info *info);
 /* Waits for nobody. */
 void link_info(struct link *link, struct link_info *info);
 u32 link_lanes(const struct link *link);
@@ -319,14 +332,14 @@ struct link_listener *link_listen(struct net *net, union link_address *address,
 /* No callback after it. The links that came in live on. */
 void link_listener_free(struct link_listener *listener);
 
-/* ---- link_lane.c, link_op.c: operations ---- */
+/* ---- link_lane.c, link_op.c, link_steer.c: operations ---- */
 
-/* The lane with the least to do. */
+/* The live lane that is soonest done with another operation. */
 u32 link_pick_lane(const struct link *link);
 /*
  * Takes over @op, zeroed but for what is the caller's, until its ->done, which
- * has to call link_op_end(). link_push() of each lane used has to follow.
- * False: the link has ended.
+ * has to call link_op_end(). link_push() of each lane used has to follow. Another
+ * lane gets it if that one is left. False: the link has ended.
  */
 bool link_submit(struct link *link, struct link_op *op);
 void link_op_end(struct link *link, const struct link_op *op);

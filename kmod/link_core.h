@@ -26,9 +26,9 @@
 #include <rdma/rdma_cm.h>
 
 #include "link.h"
+#include "link_lane.h"
 #include "peerlane.h"
 
-#define LINK_SGES		8	/* entries of one request, at most */
 #define LINK_BATCH		16	/* requests handed over at once */
 #define LINK_SQ_RESERVE		8	/* requests that operations leave free */
 #define LINK_WINDOW		(4U << 20)	/* bytes at the device, a lane */
@@ -41,142 +41,10 @@
 #define LINK_CONTROL_CREDITS	32
 #define LINK_CONTROL_RESERVE	3
 #define LINK_CONTROL_TELL	(LINK_CONTROL_CREDITS / 2)
-#define LINK_FLUSHES		4	/* unanswered FLUSHes of a lane */
 #define LINK_KEY_PAGES		512
 #define LINK_SINKS		16	/* reads at once by iWARP, a lane */
 #define LINK_POOL_ROOM		8	/* memory regions kept, of a size */
 #define LINK_REASON		PEERLANE_REASON_LEN
-
-struct link_lane;
-
-/* ---- link_buffer.c: small buffers in pages, mapped for the device ---- */
-
-struct link_buffers {
-	u32 count;
-	u32 size;		/* of each */
-	u32 per_page;
-	u32 pages;
-	enum dma_data_direction direction;
-	void **page;
-	u64 *dma;
-};
-
-int link_buffers_init(struct link_buffers *buffers, struct ib_device *dev,
-		      u32 count, u32 size, enum dma_data_direction direction);
-void link_buffers_free(struct link_buffers *buffers, struct ib_device *dev);
-
-static inline void *link_buffer(const struct link_buffers *buffers, u32 i)
-{
-	return buffers->page[i / buffers->per_page] +
-	       i % buffers->per_page * buffers->size;
-}
-
-static inline u64 link_buffer_dma(const struct link_buffers *buffers, u32 i)
-{
-	return buffers->dma[i / buffers->per_page] +
-	       i % buffers->per_page * buffers->size;
-}
-
-/* ---- lanes ---- */
-
-/* A place in the send queue. */
-struct link_request {
-	struct ib_cqe cqe;
-	struct link_lane *lane;
-	u32 number;
-	u64 bytes;		/* of all until this one */
-	bool is_ping;
-};
-
-struct link_receive {
-	struct ib_cqe cqe;
-	struct link_lane *lane;
-	u32 index;
-};
-
-/* FLUSH of the peer's, not answered. */
-struct link_question {
-	u64 token;
-	u64 value;
-};
-
-/* FLUSHED, on its way. */
-struct link_answer {
-	struct link_work work;
-	struct link_lane *lane;
-	struct link_key *key;	/* read by it; a reference, or NULL */
-};
-
-/* One of a chain being made. */
-struct link_wr {
-	union {
-		struct ib_send_wr send;
-		struct ib_rdma_wr rdma;
-		struct ib_reg_wr reg;
-	};
-	struct ib_sge sges[LINK_SGES];
-};
-
-enum lane_state {
-	LANE_NONE,		/* no cm_id */
-	LANE_RESOLVING,
-	LANE_CONNECTING,
-	LANE_ESTABLISHED,
-};
-
-struct link_lane {
-	struct link *link;
-	u32 index;
-
-	/* link->mutex, and the work of the end */
-	struct rdma_cm_id *id;
-	enum lane_state state;
-	bool has_qp;
-	struct ib_qp *qp;
-	u32 peer_qpn;		/* 0: not asked for yet; lease work */
-	struct link_buffers sends;
-	struct link_buffers receives;
-	struct link_request *requests;
-	struct link_receive *receive;
-	u32 sges;
-	u32 read_sges;
-
-	spinlock_t lock;
-	/* protected by lock */
-	bool open;		/* requests may be posted */
-	bool ended;		/* nothing is taken any more */
-	u32 head;		/* number of the next request */
-	u32 tail;		/* of the first that is not back */
-	u32 quiet;		/* requests since the last with a completion */
-	u64 quiet_bytes;
-	u64 bytes_posted;
-	u64 bytes_back;
-	unsigned long progress;	/* jiffies */
-	struct list_head pending;	/* link_work of link_op: not all posted */
-	struct list_head posted;	/* link_work, in the order of ->end */
-	bool sweep;		/* something may be done without a completion */
-	struct link_question asked[LINK_FLUSHES];
-	u32 asked_in;
-	u32 asked_out;
-	struct link_answer answers[LINK_FLUSHES];
-	u32 answers_in;
-	u32 answers_out;
-	struct link_work *flushes[LINK_FLUSHES];	/* not answered */
-	u32 flushes_out;
-	u32 flushes_in;
-	struct list_head waiting;	/* link_work: for answers only */
-	unsigned long waiting_since;	/* jiffies */
-	struct link_sink *sinks;	/* LINK_SINKS */
-	u32 sink_next;
-	u32 reads;		/* sinks under way */
-	unsigned long read_since;	/* jiffies: the last one began or ended */
-	u32 read_limit;		/* set before it is open */
-	struct scatterlist *sink_sg;	/* link->key_pages */
-	u32 chain;		/* requests in wrs */
-	struct link_wr *wrs;	/* LINK_BATCH */
-
-	atomic64_t load;	/* bytes and operations to do */
-};
 
 enum link_urgent {
 	LINK_SEND_ANSWER,	/* CREDIT, as the peer may run out of it */
@@ -237,6 +105,9 @@ struct link {
 	bool deaf;		/* after one: completions make no interrupts */
 	bool sweep;
 
+	unsigned long untold;	/* lanes: LEFT is to be sent; bits, atomic */
+	u8 told_by[LINK_LANES_MAX];	/* lane that did, and 1; that lane's lock */
+
 	bool told_up;		/* to the owner */
 	wait_queue_head_t not_connecting;	/* any more, and it was told */
 	spinlock_t state_lock;
@@ -257,6 +128,9 @@ struct link {
 	u32 notify_told;
 	u32 control_done;	/* the peer's messages dealt with */
 	u32 control_told;
+	u32 lanes_up;		/* once UP */
+	unsigned long live;	/* lanes that are not left; READ_ONCE outside */
+	u32 leaving;		/* lanes, not left yet; READ_ONCE outside */
 	u32 grants_forgotten;
 	u32 grants_told;
 	u32 granted;
@@ -267,12 +141,15 @@ struct link {
 	u32 exposed;
 	DECLARE_HASHTABLE(grants, 6);
 
-	/* lanes[0]->lock */
-	unsigned long urgent;		/* enum link_urgent */
+	/* of the first that is live; changes with its lock held: link_control() */
+	struct link_lane *control_lane;
+	unsigned long urgent;		/* enum link_urgent; bits, atomic */
+	/* its lock */
 	struct list_head key_work;	/* link_key with something to do */
 
 	unsigned long born;		/* jiffies */
 	unsigned long heard;		/* jiffies; READ_ONCE */
+	unsigned long alive_at;		/* jiffies: also of its device; READ_ONCE */
 	unsigned long ping_at;		/* jiffies, lease work and poll */
 	bool ping_out;
 	struct delayed_work lease;
@@ -283,6 +160,20 @@ struct link {
 	struct completion ended;
 	struct completion dead;
 };
+
+/* Lanes of endpoints have operations that cannot be done again. */
+static inline bool link_fails_over(const struct link *link)
+{
+	return link->settings.service == LINK_SERVICE_GROUP &&
+	       link->lane_count > 1;
+}
+
+/* Messages that are no lane's own, and keys, go by it. NULL: no lane yet */
+static inline struct link_lane *link_control(const struct link *link)
+{
+	/* Pairs with the release in link_leave.c: what its lock protected. */
+	return smp_load_acquire(&link->control_lane);
+}
 
 /* Entries of a completion queue: two more for the drains. */
 static inline u32 link_lane_completions(const struct link *link)
@@ -315,6 +206,8 @@ static inline bool link_alive(const struct link *link)
 	return READ_ONCE(link->state) <= LINK_UP;
 }
 
+/* The device, or the peer's leaving, has had something of it for so long. */
+bool link_lane_is_stuck(struct link_lane *lane, unsigned long limit);
 /* link->mutex held, all lanes established. */
 void link_set_up(struct link *link);
 /* link->mutex held. */
@@ -399,7 +292,32 @@ void link_lane_kick(struct link_lane *lane);
 /* All that is left ends. poll_lock held, the lane is drained. */
 void link_lane_abort(struct link_lane *lane, int status);
 
+/* ---- link_leave.c: a lane that fails ---- */
+
+void link_leave_work(struct work_struct *work);
+/*
+ * Any process context. True: its operations are going to be done by others.
+ * False: there are none, and the caller has to end the link.
+ */
+bool link_lane_leave(struct link_lane *lane);
+/* Those that move nothing for long while others do. */
+void link_leave_stuck(struct link *link, unsigned long limit);
+/* LEFT came. 0, or the link dies of it. */
+int link_left_in(struct link_lane *lane, const struct link_message *message);
+/* LEFT to be sent. The control lane's lock held. */
+void link_left_pump(struct link_lane *lane);
+
+/* ---- link_steer.c: which lane ---- */
+
+/* A request that was last of its chain is back. poll_lock held. */
+void link_steer_sample(struct link_lane *lane, const struct link_request *request);
+
 /* ---- link_op.c ---- */
+
+/* To another lane, from its beginning. */
+void link_op_again(struct link *link, struct link_work *work);
+/* Among the first @owners messages that were posted by its lane? */
+bool link_op_is_of(struct link_work *work, u32 owners);
 
 /* Post as much of the lane's operations as there is room for. Lock held. */
 void link_ops_pump(struct link_lane *lane);
@@ -449,7 +367,7 @@ void link_receive_done(struct ib_cq *cq, struct ib_wc *wc);
 
 /* ---- link_message.c ---- */
 
-/* Urgent messages of the first lane. lane->lock held. */
+/* Urgent messages of the control lane, whose lock is held. */
 void link_messages_pump(struct link_lane *lane);
 void link_urge(struct link *link, enum link_urgent what);
 void link_tell_work(struct work_struct *work);
@@ -458,7 +376,7 @@ int link_message_in(struct link_lane *lane, const struct link_message *message);
 
 /* ---- link_key.c ---- */
 
-/* lane->lock of the first lane held. */
+/* The control lane's lock held. */
 void link_keys_pump(struct link_lane *lane);
 /* Queue pairs are drained. */
 void link_keys_abort(struct link *link);
@@ -467,7 +385,7 @@ struct link_key *link_key_use(struct link *link, u64 token);
 void link_key_unuse(struct link_key *key);
 /* An entry for one byte of it; false: there is none. */
 bool link_key_sge(const struct link_key *key, struct ib_sge *sge);
-/* May a message of the first lane go out? Takes the credit. */
+/* May a message of the control lane go out? Takes the credit. */
 bool link_take_control(struct link *link, u32 reserve);
 
 /* ---- link_pool.c ---- */

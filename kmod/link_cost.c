@@ -32,9 +32,9 @@ static u64 cost_of(const struct link_settings *settings, const struct needs *nee
 {
 	u32 sends = link_sends_wanted(settings);
 	u32 receives = link_receives_wanted(settings);
-	/* Those of endpoints have no OWNER messages. */
+	/* Those of endpoints never stand in for the first. */
 	u32 further = settings->service == LINK_SERVICE_ENDPOINT ?
-		      LINK_MESSAGE_SMALL : LINK_MESSAGE_MEDIUM;
+		      LINK_MESSAGE_SMALL : LINK_MESSAGE_MAX;
 
 	/* The peer's exposures are kept here, ours are counted as memory keys. */
 	return sizeof(struct link) +

@@ -135,19 +135,24 @@ u32 link_sends_wanted(const struct link_settings *settings)
 
 u32 link_receives_wanted(const struct link_settings *settings)
 {
-	return settings->notify + LINK_CONTROL_CREDITS + 2 * LINK_FLUSHES;
+	/* One lane may have to tell of all others. */
+	u32 lefts = settings->service == LINK_SERVICE_GROUP ? LINK_LANES_MAX : 0;
+
+	return settings->notify + LINK_CONTROL_CREDITS + 2 * LINK_FLUSHES + lefts;
 }
 
 static void choose_sizes(struct link *link, const struct ib_device *dev)
 {
 	u32 most = min(dev->attrs.max_qp_wr - 2, 1 << 15);
+	u32 others = link_receives_wanted(&link->settings) -
+		     link->settings.notify;
 
 	link->sq_size = rounddown_pow_of_two(min(link_sends_wanted(&link->settings),
 						 most));
 	link->rq_size = min(link_receives_wanted(&link->settings), most);
 	/* No more is promised than there are receives for. */
-	link->settings.notify = min(link->settings.notify, link->rq_size -
-				    LINK_CONTROL_CREDITS - 2 * LINK_FLUSHES);
+	link->settings.notify = min(link->settings.notify,
+				    link->rq_size - others);
 	link->key_pages = min_t(u32, dev->attrs.max_fast_reg_page_list_len,
 				LINK_KEY_PAGES);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What we expose to the peer: memory keys with exactly the range and the rights
- * that were given, made and ended by requests of the first lane.
+ * that were given, made and ended by requests of the control lane.
  *
  *   REGISTER -> TELL -> LIVE -> INVALIDATE -> WITHDRAW -> gone
  * The peer is told of keys after they are registered, and of their end after
@@ -42,12 +42,19 @@ void link_key_put(struct link_key *key)
 
 static void queue_key(struct link_key *key)
 {
-	struct link_lane *lane = key->link->lanes[0];
+	struct link *link = key->link;
+	struct link_lane *lane;
 
-	spin_lock(&lane->lock);
+	for (;;) {
+		lane = link_control(link);
+		spin_lock(&lane->lock);
+		if (lane == link_control(link))
+			break;
+		spin_unlock(&lane->lock);
+	}
 	/* Else the end of the link has taken care of it, or is going to. */
-	if (lane->open && key->stage != KEY_GONE && list_empty(&key->work_node))
-		list_add_tail(&key->work_node, &key->link->key_work);
+	if (!lane->stopped && key->stage != KEY_GONE && list_empty(&key->work_node))
+		list_add_tail(&key->work_node, &link->key_work);
 	link_lane_pump(lane);
 	spin_unlock(&lane->lock);
 }

@@ -226,6 +226,7 @@ static bool advance(struct link_lane *lane, struct link_key *key, bool *held)
 		else if (link_lane_room(lane) <= LINK_SQ_RESERVE / 2 ||
 			 !step(lane, key, held))
 			return false;
+		lane->key_end = lane->head;
 	}
 	return true;
 }

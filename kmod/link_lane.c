@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The send queue of a lane: chains of requests, and what is still to be sent. */
 #include <linux/jiffies.h>
+#include <linux/ktime.h>
 #include <linux/string.h>
 
 #include "link_core.h"
@@ -29,6 +30,7 @@ u32 link_lane_add(struct link_lane *lane, struct link_wr *wr, u64 bytes,
 	request->number = number;
 	request->bytes = lane->bytes_posted;
 	request->is_ping = false;
+	request->since = 0;
 	lane->quiet++;
 	lane->quiet_bytes += bytes;
 	if (signal || link_wants_signal(lane->quiet, lane->quiet_bytes)) {
@@ -62,6 +64,8 @@ void link_lane_flush(struct link_lane *lane)
 	lane->chain = 0;
 	if (!lane->open)
 		return;
+	lane->requests[(lane->head - 1) & (lane->link->sq_size - 1)].since =
+		ktime_get_ns();
 	ret = ib_post_send(lane->qp, &lane->wrs[0].send, NULL);
 	if (!ret)
 		return;
@@ -90,6 +94,10 @@ u32 link_lane_send(struct link_lane *lane, struct link_message *message)
 	struct link_wr *wr = link_lane_next(lane);
 	u64 dma = link_buffer_dma(&lane->sends, place);
 
+	if (message->type == LINK_MESSAGE_OWNER)
+		lane->owners_out++;
+	else if (message->type != LINK_MESSAGE_LEFT)
+		lane->controls_out++;
 	fill_head(link, message);
 	wr->sges[0].addr = dma;
 	wr->sges[0].length = link_message_encode(message,
@@ -108,9 +116,12 @@ void link_lane_pump(struct link_lane *lane)
 	lockdep_assert_held(&lane->lock);
 	if (!lane->open)
 		return;
-	if (!lane->index) {
+	if (lane == link_control(lane->link)) {
+		link_left_pump(lane);
 		link_messages_pump(lane);
-		link_keys_pump(lane);
+		/* What the peer got by the one before comes first. */
+		if (!READ_ONCE(lane->link->leaving))
+			link_keys_pump(lane);
 	}
 	link_answers_pump(lane);
 	link_ops_pump(lane);

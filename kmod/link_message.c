@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages between the kernels, and the credit for them. All but NOTIFY and
- * FLUSH go by the first lane.
+ * Messages between the kernels, and the credit for them. All but NOTIFY, OWNER and
+ * FLUSH go by the first lane that is live.
  */
 #include <linux/bitops.h>
 #include <linux/jiffies.h>
@@ -56,21 +56,22 @@ void link_messages_pump(struct link_lane *lane)
 	u32 what;
 
 	lockdep_assert_held(&lane->lock);
-	for (what = 0; *urgent && what < ARRAY_SIZE(urgent_messages); what++)
-		if ((*urgent & BIT(what)) && send_urgent(lane, what))
-			*urgent &= ~BIT(what);
+	for (what = 0; READ_ONCE(*urgent) && what < ARRAY_SIZE(urgent_messages);
+	     what++)
+		/* Cleared first: it may be wanted again meanwhile. */
+		if (test_and_clear_bit(what, urgent) && !send_urgent(lane, what))
+			set_bit(what, urgent);
 }
 
 void link_urge(struct link *link, enum link_urgent what)
 {
-	struct link_lane *lane = link->lanes[0];
+	struct link_lane *lane = link_control(link);
 
 	if (!lane)
 		return;
-	spin_lock(&lane->lock);
-	link->urgent |= BIT(what);
-	link_lane_pump(lane);
-	spin_unlock(&lane->lock);
+	set_bit(what, &link->urgent);
+	/* Whoever makes another one the control lane kicks that. */
+	link_lane_kick(lane);
 }
 
 /* ---- credit for NOTIFY ---- */
@@ -156,7 +157,7 @@ static int read_head(struct link *link, const struct link_message *message)
 	if (!fine)
 		return -EPROTO;
 	if (more) {
-		link_lane_kick(link->lanes[0]);
+		link_lane_kick(link_control(link));
 		link->ops->room(link, link->owner);
 	}
 	return 0;
@@ -179,6 +180,7 @@ static int owner_message(struct link_lane *lane,
 
 	if (!link->ops->message)
 		return -EPROTO;
+	lane->owners_in++;
 	note_hunger(link, message);
 	link_notices_read(link, 1);
 	return link->ops->message(link, link->owner, lane->index, message->data,
@@ -250,10 +252,14 @@ int link_message_in(struct link_lane *lane, const struct link_message *message)
 		return owner_message(lane, message);
 	case LINK_MESSAGE_FLUSH:
 	case LINK_MESSAGE_FLUSHED:
-		return link_flush_in(lane, message);
+		return link_fails_over(link) ? -EPROTO :
+					       link_flush_in(lane, message);
+	case LINK_MESSAGE_LEFT:
+		return link_left_in(lane, message);
 	}
-	if (lane->index)
+	if (lane->index && !link_fails_over(link))
 		return -EPROTO;
+	lane->controls_in++;
 	ret = control(link, message);
 	if (!ret)
 		control_done(link);

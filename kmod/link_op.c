@@ -151,6 +151,7 @@ static bool post_message(struct link_lane *lane, struct link_op *op)
 	if (is_hungry(lane->link))
 		message.flags |= LINK_MESSAGE_HUNGRY;
 	memcpy(message.data, op->message, op->message_length);
+	op->number = (u32)lane->owners_out;
 	op->work.end = link_lane_send(lane, &message);
 	return true;
 }
@@ -213,30 +214,17 @@ static u64 weight(const struct link_op *op)
 	return op->length + OP_COST;
 }
 
-u32 link_pick_lane(const struct link *link)
+/* False: the link has ended. @left: another lane has to take it. */
+static bool take(struct link_lane *lane, struct link_op *op, bool *left)
 {
-	u32 i, best = 0;
-	u64 load, least = U64_MAX;
-
-	for (i = 0; i < link_lanes(link); i++) {
-		load = atomic64_read(&link->lanes[i]->load);
-		if (load < least) {
-			least = load;
-			best = i;
-		}
-	}
-	return best;
-}
-
-bool link_submit(struct link *link, struct link_op *op)
-{
-	struct link_lane *lane = link->lanes[op->lane];
 	bool taken;
 
 	spin_lock(&lane->lock);
-	taken = !lane->ended;
+	*left = lane->left && !lane->ended;
+	taken = !lane->left && !lane->ended;
 	if (taken) {
 		/* Before it may be done. */
+		op->lane = lane->index;
 		atomic64_add(weight(op), &lane->load);
 		list_add_tail(&op->work.node, &lane->pending);
 	}
@@ -244,9 +232,42 @@ bool link_submit(struct link *link, struct link_op *op)
 	return taken;
 }
 
+bool link_submit(struct link *link, struct link_op *op)
+{
+	struct link_lane *lane = link->lanes[op->lane];
+	bool left = false, taken = take(lane, op, &left);
+
+	if (!left)
+		return taken;
+	/* Which the caller does not know of. */
+	do {
+		lane = link->lanes[link_pick_lane(link)];
+		taken = take(lane, op, &left);
+	} while (left);
+	link_lane_kick(lane);
+	return taken;
+}
+
 void link_op_end(struct link *link, const struct link_op *op)
 {
 	atomic64_sub(weight(op), &link->lanes[op->lane]->load);
+}
+
+bool link_op_is_of(struct link_work *work, u32 owners)
+{
+	return (s32)(op_of(work)->number - owners) < 0;
+}
+
+void link_op_again(struct link *link, struct link_work *work)
+{
+	struct link_op *op = op_of(work);
+
+	link_op_end(link, op);
+	op->began = false;
+	op->posted = 0;
+	op->work.end = 0;
+	op->lane = link_pick_lane(link);
+	link_submit(link, op);
 }
 
 void link_push(struct link *link, unsigned long lanes)

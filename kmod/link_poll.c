@@ -42,9 +42,11 @@ static struct link_work *find_work(struct link_lane *lane, u32 number)
 }
 
 /* While connecting the CM does it, and tells why after it. */
-static void flushed(struct link *link)
+static void flushed(struct link_lane *lane)
 {
-	if (link_state(link) == LINK_UP)
+	struct link *link = lane->link;
+
+	if (link_state(link) == LINK_UP && !READ_ONCE(lane->leaving))
 		link_kill(link, -ECONNRESET, -ECONNRESET, "the connection broke");
 }
 
@@ -55,9 +57,12 @@ void link_request_failed(struct link_lane *lane, struct link_work *work,
 
 	/* Those after the first that failed were only given back. */
 	if (status == IB_WC_WR_FLUSH_ERR) {
-		flushed(lane->link);
+		flushed(lane);
 		return;
 	}
+	/* Only the path is to blame. */
+	if (status == IB_WC_RETRY_EXC_ERR && link_lane_leave(lane))
+		return;
 	spin_lock(&lane->lock);
 	lane->open = false;
 	if (!work)
@@ -94,6 +99,8 @@ void link_lane_back(struct link_lane *lane, u32 number, u64 bytes,
 	if ((s32)(number - lane->tail) >= 0) {
 		lane->tail = number + 1;
 		lane->bytes_back = bytes;
+		if ((s32)(lane->key_end - lane->tail) < 0)
+			lane->key_end = lane->tail;	/* or it would be far behind */
 	}
 	lane->progress = jiffies;
 	take_done(lane, done);
@@ -132,6 +139,8 @@ void link_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	if (request->is_ping)
 		WRITE_ONCE(link->ping_at, jiffies);
+	WRITE_ONCE(link->alive_at, jiffies);
+	link_steer_sample(lane, request);
 	spin_lock(&lane->lock);
 	link_lane_back(lane, request->number, request->bytes, &done);
 	link_lane_pump(lane);
@@ -223,6 +232,16 @@ static int wait_up(struct link *link)
 	return is_told_up(link) ? 0 : -EPROTO;
 }
 
+/* One that is being left needs no more, and may not take it. */
+static int give_back(struct link_lane *lane, u32 index)
+{
+	int ret = 0;
+
+	if (!READ_ONCE(lane->leaving))
+		ret = link_lane_post_receive(lane, index);
+	return READ_ONCE(lane->leaving) ? 0 : ret;
+}
+
 void link_receive_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct link_receive *receive = container_of(wc->wr_cqe,
@@ -232,7 +251,7 @@ void link_receive_done(struct ib_cq *cq, struct ib_wc *wc)
 	int ret;
 
 	if (wc->status == IB_WC_WR_FLUSH_ERR) {
-		flushed(link);
+		flushed(lane);
 		return;
 	}
 	if (wc->status != IB_WC_SUCCESS) {
@@ -244,13 +263,14 @@ void link_receive_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (!link_alive(link))
 		return;
 	WRITE_ONCE(link->heard, jiffies);
+	WRITE_ONCE(link->alive_at, jiffies);
 	ret = wait_up(link);
 	if (!ret && !is_plain(wc))
 		ret = -EPROTO;
 	if (!ret)
 		ret = read_message(lane, receive->index, wc->byte_len);
 	if (!ret)
-		ret = link_lane_post_receive(lane, receive->index);
+		ret = give_back(lane, receive->index);
 	if (!ret)
 		ret = link_message_in(lane, &link->in);
 	if (ret)

@@ -18,18 +18,27 @@ struct link_lane *link_lane_new(struct link *link, u32 index)
 	lane->link = link;
 	lane->index = index;
 	spin_lock_init(&lane->lock);
+	INIT_WORK(&lane->leave, link_leave_work);
 	INIT_LIST_HEAD(&lane->pending);
 	INIT_LIST_HEAD(&lane->posted);
 	INIT_LIST_HEAD(&lane->waiting);
 	link->lanes[index] = lane;
+	if (!index)
+		link->control_lane = lane;
 	return lane;
 }
 
 /* ---- memory ---- */
 
+/* It may have to stand in for the first. */
+static bool is_control_after(const struct link_lane *lane)
+{
+	return lane->link->settings.service == LINK_SERVICE_GROUP;
+}
+
 static u32 message_size(const struct link_lane *lane)
 {
-	if (!lane->index)
+	if (!lane->index || is_control_after(lane))
 		return LINK_MESSAGE_MAX;
 	return lane->link->ops->message ? LINK_MESSAGE_MEDIUM :
 					  LINK_MESSAGE_SMALL;
@@ -37,7 +46,7 @@ static u32 message_size(const struct link_lane *lane)
 
 static u32 receives(const struct link_lane *lane)
 {
-	if (!lane->index)
+	if (!lane->index || is_control_after(lane))
 		return lane->link->rq_size;
 	return min(lane->link->settings.notify + 2 * LINK_FLUSHES,
 		   lane->link->rq_size);
@@ -119,6 +128,7 @@ static int make_qp(struct link_lane *lane)
 	if (ret)
 		return ret;
 	lane->qp = lane->id->qp;
+	lane->qpn = lane->qp->qp_num;
 	lane->has_qp = true;
 	atomic_inc(&link_totals.lanes);
 	return 0;
@@ -227,7 +237,9 @@ void link_lane_stop(struct link_lane *lane)
 
 	spin_lock(&lane->lock);
 	lane->open = false;
+	lane->stopped = true;
 	spin_unlock(&lane->lock);
+	cancel_work_sync(&lane->leave);
 	if (!lane->has_qp)
 		return;
 	if (lane->state >= LANE_CONNECTING)

@@ -172,6 +172,11 @@ u32 link_message_encode(const struct link_message *message, u8 *data)
 	case LINK_MESSAGE_FLUSHED:
 		put(&writer, message->value, 8);
 		break;
+	case LINK_MESSAGE_LEFT:
+		put(&writer, message->lane, 4);
+		put(&writer, message->owners, 4);
+		put(&writer, message->controls, 4);
+		break;
 	}
 	return writer.at;
 }
@@ -194,6 +199,8 @@ static u32 size_of(u32 type)
 		return EXPOSE_SIZE;
 	case LINK_MESSAGE_OWNER:
 		return HEAD_SIZE + 4;
+	case LINK_MESSAGE_LEFT:
+		return HEAD_SIZE + 12;
 	}
 	return 0;
 }
@@ -280,6 +287,11 @@ static int get_rest(struct link_message *message, struct reader *reader,
 	case LINK_MESSAGE_FLUSHED:
 		message->value = get(reader, 8);
 		break;
+	case LINK_MESSAGE_LEFT:
+		message->lane = (u32)get(reader, 4);
+		message->owners = (u32)get(reader, 4);
+		message->controls = (u32)get(reader, 4);
+		return message->lane < LINK_LANES_MAX ? 0 : -EPROTO;
 	}
 	return 0;
 }

@@ -86,6 +86,7 @@ enum link_message_type {
 	LINK_MESSAGE_FLUSH	= 7,
 	LINK_MESSAGE_FLUSHED	= 8,
 	LINK_MESSAGE_OWNER	= 9,
+	LINK_MESSAGE_LEFT	= 10,	/* only on links that fail over */
 };
 
 /* NOTIFY: the sender has no credit left, and wants the next soon. */
@@ -115,6 +116,9 @@ struct link_chunk {
  * @count: EXPOSE: keys in this message
  * @chunk_at: EXPOSE: of those
  * @data: OWNER: its payload
+ * @lane: LEFT: whose queue pair is in error at the sender, and drained
+ * @owners: LEFT: OWNER messages that ever came by it
+ * @controls: LEFT: the others that ever did, but LEFT
  */
 struct link_message {
 	u8 type;
@@ -135,6 +139,11 @@ struct link_message {
 	union {
 		struct link_chunk chunk_at[LINK_CHUNKS_PER_MESSAGE];
 		u8 data[LINK_OWNER_MAX];
+		struct {
+			u32 lane;
+			u32 owners;
+			u32 controls;
+		};
 	};
 };
 

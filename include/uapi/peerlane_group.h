@@ -94,7 +94,8 @@ enum peerlane_group_placement {
  * @window: segments on their way to one aggregator, 1 .. 256; 0: 8
  * @block: ranks whose sum is made first (the order of summation: rank order
  *	within blocks, then the blocks in order), 2 .. 1024; 0: all
- * @lanes: queue pairs to each aggregator, 1 .. 16; 0: 1
+ * @lanes: queue pairs to each aggregator, 1 .. 16; 0: 1. One that fails is left,
+ *	and the others do its work: the group goes on until the last one fails
  * @depth: operations that may be outstanding, or their records unread, 1 ..
  *	module parameter group_depth; 0: 128
  * @slots: slots for regions, 1 .. 256; 0: 16
@@ -407,7 +408,7 @@ enum peerlane_group_state {
  * @fault_missing: LATE, JOIN: how many ranks did not come
  * @fault_field: MISMATCH: 1 kind, 2 type, 3 op, 4 root, 5 count, 6 the operation
  *	that it is at, 7 the segment, 8 the way
- * @reserved: 0
+ * @lanes_left: queue pairs, of all aggregators, that failed and were left
  * @comm: command name of @pid
  * @label: flow label
  * @text: why it ended, or empty
@@ -455,7 +456,7 @@ struct peerlane_group_info {
 	__u32 fault_other;
 	__u32 fault_missing;
 	__u32 fault_field;
-	__u32 reserved;
+	__u32 lanes_left;
 	char comm[16];
 	char label[PEERLANE_ENDPOINT_LABEL_LEN];
 	char text[PEERLANE_GROUP_TEXT_LEN];
@@ -483,5 +484,50 @@ struct peerlane_group_info {
 	_IO(PEERLANE_IOC_TYPE, PEERLANE_CMD_GROUP_LIST)
 #define PEERLANE_IOC_GROUP_INFO \
 	_IO(PEERLANE_IOC_TYPE, PEERLANE_CMD_GROUP_INFO)
+
+/**
+ * enum peerlane_lane_state - life of a queue pair to an aggregator
+ * @PEERLANE_LANE_LIVE: usable
+ * @PEERLANE_LANE_LEAVING: it failed, and both sides see to it that nothing is
+ *	under way on it any more
+ * @PEERLANE_LANE_LEFT: the others have done, or do, what was its
+ */
+enum peerlane_lane_state {
+	PEERLANE_LANE_LIVE	= 1,
+	PEERLANE_LANE_LEAVING	= 2,
+	PEERLANE_LANE_LEFT	= 3,
+};
+
+/**
+ * struct peerlane_lane_info - one queue pair of a group file
+ * @id: number of the file
+ * @messages: of the group, that were posted; a segment is one
+ * @bytes: posted
+ * @replayed: messages that had not arrived when it was left
+ * @delay_ns: from post to completion, smoothed; 0: not measured yet
+ * @aggregator: index of the aggregator
+ * @lane: index of the lane
+ * @state: enum peerlane_lane_state
+ * @qpn: number of the queue pair
+ */
+struct peerlane_lane_info {
+	__aligned_u64 id;
+	__aligned_u64 messages;
+	__aligned_u64 bytes;
+	__aligned_u64 replayed;
+	__aligned_u64 delay_ns;
+	__u32 aggregator;
+	__u32 lane;
+	__u32 state;
+	__u32 qpn;
+};
+
+/*
+ * ioctl(PEERLANE_IOC_GROUP_LANES) on /dev/peerlane/control takes struct
+ * peerlane_list with records of struct peerlane_lane_info, of the files that
+ * GROUP_LIST has; of links that never stood there are none.
+ */
+#define PEERLANE_IOC_GROUP_LANES \
+	_IO(PEERLANE_IOC_TYPE, PEERLANE_CMD_GROUP_LANES)
 
 #endif /* _UAPI_PEERLANE_GROUP_H */

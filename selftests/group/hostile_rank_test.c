@@ -67,6 +67,28 @@ static void a_join_of_another_version_is_answered(void)
 	bystander_end();
 }
 
+/* Of a link of one lane none may be left; others are not there. */
+static void a_lane_that_is_not_there_is_not_left(void)
+{
+	static const uint32_t lanes[] = { 0, 1, LINK_LANES_MAX - 1 };
+	struct link_message left = { .type = LINK_MESSAGE_LEFT };
+	struct victim victim;
+	size_t i;
+
+	if (!bystander_begin())
+		return;
+	for (i = 0; i < ARRAY_SIZE(lanes); i++) {
+		left.lane = lanes[i];
+		if (victim_new(&victim)) {
+			hostile_say(&victim.liar.hostile, &left);
+			check_ended(victim.fd, PEERLANE_GROUP_CAUSE_PROTOCOL, 1,
+				    -EPROTO, "left");
+		}
+		victim_end(&victim);
+	}
+	bystander_end();
+}
+
 /* ---- reaching for the pool ---- */
 
 /* He is told so, or thrown out before he could be. */
@@ -202,6 +224,7 @@ int main(void)
 		TAP_CASE(a_segment_before_all_are_there_is_blamed),
 		TAP_CASE(who_joins_one_that_ended_is_told_whose_fault_it_was),
 		TAP_CASE(a_join_of_another_version_is_answered),
+		TAP_CASE(a_lane_that_is_not_there_is_not_left),
 		TAP_CASE(the_pool_beyond_the_own_part_is_not_reached),
 		TAP_CASE(another_ranks_part_is_not_reached),
 		TAP_CASE(after_the_end_the_pool_is_not_reached),

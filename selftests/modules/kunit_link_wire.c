@@ -177,7 +177,7 @@ static void what_is_cut_is_refused(struct kunit *test)
 	static const u8 types[] = {
 		LINK_MESSAGE_CREDIT, LINK_MESSAGE_NOTIFY, LINK_MESSAGE_WITHDRAW,
 		LINK_MESSAGE_PING, LINK_MESSAGE_PONG, LINK_MESSAGE_FLUSH,
-		LINK_MESSAGE_FLUSHED,
+		LINK_MESSAGE_FLUSHED, LINK_MESSAGE_LEFT,
 	};
 	u8 data[LINK_MESSAGE_SMALL];
 	struct link_message got;
@@ -225,7 +225,7 @@ static void unknown_ones_are_refused(struct kunit *test)
 	struct link_message got;
 	u32 type;
 
-	for (type = LINK_MESSAGE_OWNER + 1; type < 256; type++) {
+	for (type = LINK_MESSAGE_LEFT + 1; type < 256; type++) {
 		data[1] = type;
 		KUNIT_EXPECT_EQ(test, link_message_decode(&got, data,
 							  sizeof(data)), -EPROTO);
@@ -236,8 +236,22 @@ static void unknown_ones_are_refused(struct kunit *test)
 			-EPROTO);
 }
 
+static void left_comes_back(struct kunit *test)
+{
+	struct link_message sent = { .type = LINK_MESSAGE_LEFT, .notify = 1,
+				     .lane = LINK_LANES_MAX - 1,
+				     .owners = 0xfffffff0, .controls = 7 }, got = {};
+
+	KUNIT_EXPECT_EQ(test, again(&sent, &got, 0), 0);
+	KUNIT_EXPECT_EQ(test, memcmp(&sent, &got, sizeof(got)), 0);
+	KUNIT_EXPECT_EQ(test, again(&sent, &got, 1), -EPROTO);
+	sent.lane++;
+	KUNIT_EXPECT_EQ(test, again(&sent, &got, 0), -EPROTO);
+}
+
 static struct kunit_case link_wire_cases[] = {
 	KUNIT_CASE(hello_comes_back),
+	KUNIT_CASE(left_comes_back),
 	KUNIT_CASE(hello_of_nonsense_is_refused),
 	KUNIT_CASE(refusal_comes_back),
 	KUNIT_CASE(expose_comes_back),

@@ -99,6 +99,11 @@ static inline void needs_groups(struct scene *scene)
 	needs_array(scene, sizeof(struct peerlane_group_info));
 }
 
+static inline void needs_lanes(struct scene *scene)
+{
+	needs_array(scene, sizeof(struct peerlane_lane_info));
+}
+
 static inline void needs_aggregators(struct scene *scene)
 {
 	needs_array(scene, sizeof(struct peerlane_aggregator_info));
@@ -180,6 +185,8 @@ static const struct command commands[] = {
 	  .has_output = true, .prepare = needs_groups },
 	{ COMMAND(AGGREGATOR_LIST, list), .out_fd = NO_FD, .is_control = true,
 	  .has_output = true, .prepare = needs_aggregators },
+	{ COMMAND(GROUP_LANES, list), .out_fd = NO_FD, .is_control = true,
+	  .has_output = true, .prepare = needs_lanes },
 };
 
 #endif /* SELFTESTS_REGION_ABI_COMMANDS_H */

@@ -100,7 +100,7 @@
 	F(group_info, fault_other, 144, 4)				\
 	F(group_info, fault_missing, 148, 4)				\
 	F(group_info, fault_field, 152, 4)				\
-	F(group_info, reserved, 156, 4)					\
+	F(group_info, lanes_left, 156, 4)				\
 	F(group_info, comm, 160, 16)					\
 	F(group_info, label, 176, 32)					\
 	F(group_info, text, 208, 192)					\
@@ -117,6 +117,17 @@
 	F(group_info, replicated_permille, 444, 4)			\
 	F(group_info, reason, 448, 192)					\
 	END(group_info, 640)						\
+									\
+	F(lane_info, id, 0, 8)						\
+	F(lane_info, messages, 8, 8)					\
+	F(lane_info, bytes, 16, 8)					\
+	F(lane_info, replayed, 24, 8)					\
+	F(lane_info, delay_ns, 32, 8)					\
+	F(lane_info, aggregator, 40, 4)					\
+	F(lane_info, lane, 44, 4)					\
+	F(lane_info, state, 48, 4)					\
+	F(lane_info, qpn, 52, 4)					\
+	END(lane_info, 56)						\
 									\
 	ABI_HDR(F, aggregator_create)					\
 	F(aggregator_create, secret, 24, 16)				\
