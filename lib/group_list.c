@@ -36,6 +36,7 @@ static void from_info(struct peerlane_group_status *status,
 	status->fault_rank = info->fault_rank;
 	status->fault_other = info->fault_other;
 	status->fault_missing = info->fault_missing;
+	status->lanes_left = info->lanes_left;
 	pl_text_copy(status->comm, info->comm, sizeof(status->comm));
 	pl_text_copy(status->label, info->label, sizeof(status->label));
 	pl_text_copy(status->text, info->text, sizeof(status->text));
@@ -95,5 +96,41 @@ int peerlane_group_list(struct peerlane_group_status **statuses, size_t *count)
 	ret = pl_list(&list, &out, count);
 	if (!ret)
 		*statuses = out;
+	return ret;
+}
+
+static void convert_lane(void *out, const void *in)
+{
+	const struct peerlane_lane_info *info = in;
+
+	*(struct peerlane_lane_status *)out = (struct peerlane_lane_status){
+		.id = info->id,
+		.messages = info->messages,
+		.bytes = info->bytes,
+		.replayed = info->replayed,
+		.delay_ns = info->delay_ns,
+		.aggregator = info->aggregator,
+		.lane = info->lane,
+		.state = info->state,
+		.qpn = info->qpn,
+	};
+}
+
+int peerlane_lane_list(struct peerlane_lane_status **lanes, size_t *count)
+{
+	static const struct pl_list list = {
+		.request = PEERLANE_IOC_GROUP_LANES,
+		.record_size = sizeof(struct peerlane_lane_info),
+		.info_size = sizeof(struct peerlane_lane_status),
+		.what = "list of lanes",
+		.convert = convert_lane,
+	};
+	void *out;
+	int ret;
+
+	pl_clear();
+	ret = pl_list(&list, &out, count);
+	if (!ret)
+		*lanes = out;
 	return ret;
 }

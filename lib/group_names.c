@@ -130,6 +130,15 @@ const char *peerlane_group_state_name(uint32_t state)
 	return name(names, COUNT(names), state);
 }
 
+const char *peerlane_lane_state_name(uint32_t state)
+{
+	static const char *const names[] = {
+		"none", "live", "leaving", "left",
+	};
+
+	return name(names, COUNT(names), state);
+}
+
 /* ---- lateness ------------------------------------------------------------------ */
 
 /* The sample of that rank is in the bucket; buckets are powers of two. */

@@ -100,6 +100,11 @@ static struct json_object *placement_json(const struct peerlane_group_status *ra
 	return object;
 }
 
+struct lanes {
+	struct peerlane_lane_status *list;
+	size_t count;
+};
+
 static struct json_object *to_json(const struct peerlane_group_status *rank)
 {
 	struct json_object *object = must(json_object_new_object());
@@ -116,6 +121,7 @@ static struct json_object *to_json(const struct peerlane_group_status *rank)
 	json_number(object, "block", rank->block);
 	json_number(object, "lanes", rank->lanes);
 	json_object_object_add(object, "placement", placement_json(rank));
+	json_number(object, "lanes_left", rank->lanes_left);
 	json_number(object, "depth", rank->depth);
 	json_number(object, "outstanding", rank->outstanding);
 	json_number(object, "slots", rank->slots);
@@ -221,6 +227,9 @@ static void show_one(const struct peerlane_group_status *rank)
 	property("aggregators", TINT_NONE, "%u, each with %u lanes",
 		 rank->aggregators, rank->lanes);
 	show_placement(rank);
+	if (rank->lanes_left)
+		property("lanes", TINT_WARN, "%u failed, the others do their work",
+			 rank->lanes_left);
 	property("segments", TINT_NONE, "%u bytes, %u on their way, %ju sent",
 		 rank->segment, rank->window, (uintmax_t)rank->segments);
 	property("summation", TINT_NONE, "blocks of %u ranks", rank->block);
@@ -235,6 +244,71 @@ static void show_one(const struct peerlane_group_status *rank)
 		 (int)sizeof(rank->comm), rank->comm, rank->uid);
 	property("label", TINT_NONE, "%.*s", (int)sizeof(rank->label),
 		 rank->label);
+}
+
+/* ---- lanes ------------------------------------------------------------------------- */
+
+static struct json_object *lane_json(const struct peerlane_lane_status *lane)
+{
+	struct json_object *object = must(json_object_new_object());
+
+	json_number(object, "aggregator", lane->aggregator);
+	json_number(object, "lane", lane->lane);
+	json_text(object, "state", peerlane_lane_state_name(lane->state),
+		  SIZE_MAX);
+	json_number(object, "qpn", lane->qpn);
+	json_number(object, "messages", lane->messages);
+	json_number(object, "bytes", lane->bytes);
+	json_number(object, "replayed", lane->replayed);
+	json_number(object, "delay_ns", lane->delay_ns);
+	return object;
+}
+
+static struct json_object *lanes_json(const struct lanes *lanes, uint64_t id)
+{
+	struct json_object *array = must(json_object_new_array());
+
+	for (size_t i = 0; i < lanes->count; i++)
+		if (lanes->list[i].id == id)
+			json_object_array_add(array, lane_json(&lanes->list[i]));
+	return array;
+}
+
+static void lane_row(struct table *table, const struct peerlane_lane_status *lane)
+{
+	const char *state = peerlane_lane_state_name(lane->state);
+
+	table_cell(table, TINT_NONE, "%u", lane->aggregator);
+	table_cell(table, TINT_NONE, "%u", lane->lane);
+	table_cell(table, strcmp(state, "live") ? TINT_WARN : TINT_GOOD, "%s",
+		   state);
+	table_cell(table, TINT_NONE, "%u", lane->qpn);
+	table_cell(table, TINT_NONE, "%ju", (uintmax_t)lane->messages);
+	table_cell(table, TINT_NONE, "%s", bytes_text(lane->bytes));
+	table_cell(table, TINT_NONE, "%ju", (uintmax_t)lane->replayed);
+	table_cell(table, TINT_NONE, "%ju us", (uintmax_t)lane->delay_ns / 1000);
+}
+
+/* One alone tells nothing. */
+static void lanes_print(const struct lanes *lanes, uint64_t id)
+{
+	static const struct column columns[] = {
+		{ "AGGREGATOR", true }, { "LANE", true }, { "STATE", false },
+		{ "QPN", true }, { "MESSAGES", true }, { "BYTES", true },
+		{ "REPLAYED", true }, { "DELAY", true },
+	};
+	struct table *table = table_new(columns, ARRAY_SIZE(columns));
+	size_t count = 0;
+
+	for (size_t i = 0; i < lanes->count; i++) {
+		if (lanes->list[i].id != id)
+			continue;
+		lane_row(table, &lanes->list[i]);
+		count += lanes->list[i].lane > 0;
+	}
+	if (count)
+		table_print(table);
+	table_free(table);
 }
 
 /* ---- aggregators of this node ----------------------------------------------------- */
@@ -257,12 +331,14 @@ static struct json_object *seen_json(const struct group_seen *seen)
 struct shown {
 	struct peerlane_group_status *list;
 	size_t count;
+	struct lanes lanes;
 	struct group_sight sight;
 };
 
 static void shown_free(struct shown *shown)
 {
 	group_sight_free(&shown->sight);
+	free(shown->lanes.list);
 	free(shown->list);
 }
 
@@ -282,12 +358,23 @@ static int read_list(const struct filter *filter, struct shown *shown)
 	return 0;
 }
 
+static struct json_object *rank_json(const struct shown *shown, size_t i)
+{
+	struct json_object *object = to_json(&shown->list[i]);
+
+	if (shown->lanes.list)
+		json_object_object_add(object, "paths",
+				       lanes_json(&shown->lanes,
+						  shown->list[i].id));
+	return object;
+}
+
 static void print_json(const struct shown *shown)
 {
 	struct json_object *array = must(json_object_new_array());
 
 	for (size_t i = 0; i < shown->count; i++)
-		json_object_array_add(array, to_json(&shown->list[i]));
+		json_object_array_add(array, rank_json(shown, i));
 	for (size_t i = 0; i < shown->sight.count; i++)
 		json_object_array_add(array, seen_json(&shown->sight.list[i]));
 	json_print(stdout, array, options.pretty);
@@ -301,6 +388,7 @@ static void print_all(const struct shown *shown)
 		if (!first)
 			putchar('\n');
 		show_one(&shown->list[i]);
+		lanes_print(&shown->lanes, shown->list[i].id);
 	}
 	for (size_t i = 0; i < shown->sight.count; i++, first = false) {
 		printf("%sseen by aggregator %ju at %s\n", first ? "" : "\n",
@@ -355,6 +443,8 @@ static int show(const struct filter *filter)
 	uint64_t group = filter->group;
 	int status = STATUS_OK;
 
+	if (!error)
+		error = peerlane_lane_list(&shown.lanes.list, &shown.lanes.count);
 	/* Of one group there is more to be told. */
 	if (!error && !group && shown.count)
 		group = shown.list[0].group;

@@ -381,6 +381,7 @@ PEERLANE_API void peerlane_group_close(struct peerlane_group *group);
  * @fault_rank: whose fault, or PEERLANE_NOBODY
  * @fault_other: a rank that called as most did
  * @fault_missing: how many ranks did not come
+ * @lanes_left: queue pairs, of all aggregators, that failed; the others go on
  * @comm: command name of @pid
  * @label: of its flows
  * @text: why it ended, or empty
@@ -426,6 +427,7 @@ struct peerlane_group_status {
 	uint32_t fault_rank;
 	uint32_t fault_other;
 	uint32_t fault_missing;
+	uint32_t lanes_left;
 	char comm[16];
 	char label[32];
 	char text[192];
@@ -454,6 +456,41 @@ PEERLANE_API int peerlane_group_query(const struct peerlane_group *group,
  */
 PEERLANE_API int peerlane_group_list(struct peerlane_group_status **list,
 				     size_t *count);
+
+/** peerlane_lane_state_name() - "live", "leaving", "left". */
+PEERLANE_API const char *peerlane_lane_state_name(uint32_t state);
+
+/**
+ * struct peerlane_lane_status - a queue pair of a rank to an aggregator
+ * @id: of the rank, as struct peerlane_group_status has it
+ * @messages: posted; a segment is one
+ * @bytes: posted
+ * @replayed: messages that had not arrived when it failed, and went by others
+ * @delay_ns: from post to completion, smoothed; 0 not known
+ * @aggregator: to which one
+ * @lane: which one of those to that aggregator
+ * @state: see peerlane_lane_state_name()
+ * @qpn: number of the queue pair
+ */
+struct peerlane_lane_status {
+	uint64_t id;
+	uint64_t messages;
+	uint64_t bytes;
+	uint64_t replayed;
+	uint64_t delay_ns;
+	uint32_t aggregator;
+	uint32_t lane;
+	uint32_t state;
+	uint32_t qpn;
+};
+
+/**
+ * peerlane_lane_list() - queue pairs of the ranks that peerlane_group_list() has
+ *
+ * As peerlane_endpoint_list().
+ */
+PEERLANE_API int peerlane_lane_list(struct peerlane_lane_status **list,
+				    size_t *count);
 
 #ifdef __cplusplus
 }

@@ -149,7 +149,7 @@ static const struct peerlane_group_status statuses[] = {
 	{ .id = 1, .group = 77, .ops_done = 1000, .bytes_sent = 4194304,
 	  .bytes_received = 4194304, .segments = 64, .pid = 4242, .state = 2,
 	  .rank = 0, .ranks = 4, .aggregators = 2, .segment = 65536,
-	  .window = 8, .block = 4, .lanes = 1, .depth = 128, .outstanding = 3,
+	  .window = 8, .block = 4, .lanes = 2, .lanes_left = 1, .depth = 128, .outstanding = 3,
 	  .slots = 2, .fault_rank = PEERLANE_NOBODY, .comm = "train",
 	  .label = "rank 0 group 1", .ops_replicated = 900,
 	  .replicated_below = 4097, .rounds = 3, .colocated = 1,
@@ -198,6 +198,27 @@ int peerlane_group_list(struct peerlane_group_status **list, size_t *count)
 			scene("empty") ? 0 :
 			scene("well") || scene("growing") || scene("forming") ?
 				1 : 2);
+}
+
+static const struct peerlane_lane_status lanes[] = {
+	{ .id = 1, .messages = 60, .bytes = 3932160, .delay_ns = 120000,
+	  .state = 1, .qpn = 17 },
+	{ .id = 1, .messages = 4, .bytes = 262144, .replayed = 3, .lane = 1,
+	  .delay_ns = 95000, .state = 3, .qpn = 18 },
+};
+
+static const struct peerlane_lane_status hostile_lane = {
+	.id = MANY, .messages = MANY, .bytes = MANY, .replayed = MANY,
+	.delay_ns = MANY, .aggregator = 4294967295U, .lane = 4294967295U,
+	.state = 99, .qpn = 4294967295U,
+};
+
+int peerlane_lane_list(struct peerlane_lane_status **list, size_t *count)
+{
+	if (scene("hostile"))
+		return copy_out(list, count, &hostile_lane, sizeof(hostile_lane), 1);
+	return copy_out(list, count, lanes, sizeof(lanes[0]),
+			scene("empty") ? 0 : 2);
 }
 
 /* ---- aggregators ------------------------------------------------------------------------ */

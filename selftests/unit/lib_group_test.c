@@ -300,6 +300,7 @@ static void fill_list(void *arg)
 	info->ranks = 7;
 	info->fault_cause = PEERLANE_GROUP_CAUSE_MISMATCH;
 	info->fault_rank = 3;
+	info->lanes_left = 8;
 	memset(info->comm, 'c', sizeof(info->comm));
 	memset(info->label, 'l', sizeof(info->label));
 	memset(info->text, 't', sizeof(info->text));
@@ -328,6 +329,7 @@ static void check_status(const struct peerlane_group_status *status)
 	CHECK_INT(status->rank, 6);
 	CHECK_INT(status->ranks, 7);
 	CHECK_INT(status->fault_rank, 3);
+	CHECK_INT(status->lanes_left, 8);
 	CHECK_STR(peerlane_group_state_name(status->state), "ended");
 	CHECK_STR(peerlane_ending_name(status->fault_cause), "mismatch");
 	CHECK_INT(status->ops_replicated, 8);
@@ -368,6 +370,43 @@ static void lists(void)
 	fake_finish();
 }
 
+static void fill_lanes(void *arg)
+{
+	struct peerlane_list *list = arg;
+	struct peerlane_lane_info *info = (void *)(uintptr_t)list->array_ptr;
+
+	CHECK_INT(list->record_size, sizeof(*info));
+	list->count = 1;
+	*info = (struct peerlane_lane_info){
+		.id = 1, .messages = 2, .bytes = 3, .replayed = 4, .delay_ns = 5,
+		.aggregator = 6, .lane = 7, .state = PEERLANE_LANE_LEFT, .qpn = 8,
+	};
+}
+
+static void lanes(void)
+{
+	struct peerlane_lane_status *list = NULL;
+	size_t count = 0;
+
+	fake_reset();
+	fake_ioctl(PEERLANE_IOC_GROUP_LANES, 0, .fill = fill_lanes);
+	CHECK_INT(peerlane_lane_list(&list, &count), 0);
+	CHECK_INT(count, 1);
+	CHECK_INT(list->id, 1);
+	CHECK_INT(list->messages, 2);
+	CHECK_INT(list->bytes, 3);
+	CHECK_INT(list->replayed, 4);
+	CHECK_INT(list->delay_ns, 5);
+	CHECK_INT(list->aggregator, 6);
+	CHECK_INT(list->lane, 7);
+	CHECK_INT(list->qpn, 8);
+	CHECK_STR(peerlane_lane_state_name(list->state), "left");
+	CHECK_STR(peerlane_lane_state_name(PEERLANE_LANE_LIVE), "live");
+	CHECK_STR(peerlane_lane_state_name(PEERLANE_LANE_LEAVING), "leaving");
+	free(list);
+	fake_finish();
+}
+
 static void names(void)
 {
 	uint32_t i;
@@ -402,7 +441,7 @@ static const struct tap_case cases[] = {
 	TAP_CASE(options_that_are_wrong), TAP_CASE(create_refused),
 	TAP_CASE(bind_region), TAP_CASE(join), TAP_CASE(join_refused),
 	TAP_CASE(errors_have_names),
-	TAP_CASE(lists), TAP_CASE(names),
+	TAP_CASE(lists), TAP_CASE(lanes), TAP_CASE(names),
 };
 
 int main(void)
