@@ -112,7 +112,8 @@ PEERLANE_API const char *peerlane_group_state_name(uint32_t state);
  * @window: segments on their way to one aggregator, 1 to 256; 0: 8
  * @block: ranks whose sum is made first, which is the order of summation, 2 to
  *	1024; 0: all
- * @lanes: queue pairs to each aggregator, 1 to 16; 0: 1
+ * @lanes: queue pairs to each aggregator, 1 to 16; 0: 1. The others do the work of
+ *	one that fails
  * @depth: operations that may be outstanding or not yet waited for; 0: 128
  * @slots: for regions, 1 to 256; 0: 16
  * @timeout: ms after which an aggregator that does not answer is dead, 100 to
