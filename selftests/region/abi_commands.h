@@ -179,7 +179,6 @@ static const struct command commands[] = {
 	  .has_output = true, .prepare = needs_endpoints },
 	{ COMMAND(GROUP_CREATE, group_create), .is_control = true,
 	  .out_fd = offsetof(struct peerlane_group_create, out_fd),
-	  .reserved2 = offsetof(struct peerlane_group_create, reserved2),
 	  .has_output = true, .prepare = needs_group },
 	{ COMMAND(GROUP_LIST, list), .out_fd = NO_FD, .is_control = true,
 	  .has_output = true, .prepare = needs_groups },
