@@ -13,7 +13,7 @@
 #include "endpoint.h"
 
 #define RANKS_MAX	8
-#define AGGREGATORS_MAX	3
+#define AGGREGATORS_MAX	8
 #define POOL		(8 * MIB)
 #define SEGMENT		65536
 
