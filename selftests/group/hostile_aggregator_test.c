@@ -14,17 +14,6 @@
 
 /* ---- honest ---- */
 
-static void ready(struct scene *scene)
-{
-	CHECK_INT(liar_say(&scene->liar, WORD(READY, .token = scene->liar.exposed.token)),
-		  IBV_WC_SUCCESS);
-}
-
-static void result(struct scene *scene, uint64_t n, uint64_t seq)
-{
-	liar_say(&scene->liar, WORD(RESULT, .result = { n, seq }));
-}
-
 /* A sum of four is begun, and its SEGMENT is here. */
 static bool hear_segment(struct scene *scene, struct group_message *word)
 {

@@ -6,7 +6,7 @@
 #include "hostile_group.h"
 
 #define LENGTH		MIB
-#define PORT		18998
+#define PORT		18998	/* and those after it, of other ranks */
 #define SMALL		4096	/* segment: the liar has little memory */
 #define POOL_AT		16384	/* of its memory */
 #define POOL_TOKEN	3
@@ -15,8 +15,9 @@
 #define SETTINGS_OF(...) GROUP_SETTINGS(.ranks = 2, .window = WINDOW,	\
 	.segment = SMALL, __VA_ARGS__)
 
-/* Rank 0 of two; what rank 1 would do the liar makes up. */
+/* A rank, the first by itself; what the others would do the liar makes up. */
 struct scene {
+	uint32_t rank;
 	int fd;
 	struct pages pages;
 	struct liar liar;
@@ -45,23 +46,26 @@ static inline bool scene_join(struct scene *scene, struct peerlane_group_create 
 	uint8_t address[PEERLANE_ADDRESS_LEN];
 	uint32_t receives = scene->receives;
 
+	args.rank = scene->rank;
 	scene->pages = pages_new(LENGTH);
 	memset(scene->pages.mem, CANARY, LENGTH);
 	scene->fd = group_create(args);
 	CHECK(scene->fd >= 0);
 	CHECK_INT(group_bind(scene->fd, 0, scene->pages.region, 0), 0);
-	if (!CHECK_INT(hostile_listen(&scene->liar.hostile, own_address(), PORT), 0))
+	if (!CHECK_INT(hostile_listen(&scene->liar.hostile, own_address(),
+				      PORT + scene->rank), 0))
 		return false;
 	scene->liar.hostile.slow = receives;
 	scene->liar.hostile.receives = receives ?: HOSTILE_RECEIVES;
-	put_address(address, own_address(), PORT);
+	put_address(address, own_address(), PORT + scene->rank);
 	set_nonblock(scene->fd, true);
 	CHECK_INT(group_join(scene->fd, address, 1), -EINPROGRESS);
 	set_nonblock(scene->fd, false);
 	return CHECK_INT(hostile_wait(&scene->liar.hostile), 0) &&
 	       take_in(&scene->liar.hostile) &&
 	       CHECK(liar_hear(&scene->liar, GROUP_MESSAGE_JOIN, &word, PATIENCE)) &&
-	       CHECK_INT(word.join.rank, 0) && CHECK_INT(word.join.size, 2);
+	       CHECK_INT(word.join.rank, scene->rank) &&
+	       CHECK_INT(word.join.size, args.ranks);
 }
 
 /* It has said JOIN. */
@@ -119,6 +123,19 @@ static inline void check_blamed(struct scene *scene, const char *what)
 	check_ended(scene, PEERLANE_GROUP_CAUSE_PROTOCOL, PEERLANE_RANK_NONE, -EPROTO,
 		    what);
 	CHECK_HAS(group_info(scene->fd).text, "aggregator 0");
+}
+
+/* ---- honest ---- */
+
+static inline void ready(struct scene *scene)
+{
+	CHECK_INT(liar_say(&scene->liar, WORD(READY, .token = scene->liar.exposed.token)),
+		  IBV_WC_SUCCESS);
+}
+
+static inline void result(struct scene *scene, uint64_t n, uint64_t seq)
+{
+	liar_say(&scene->liar, WORD(RESULT, .result = { n, seq }));
 }
 
 #endif /* SELFTESTS_HOSTILE_SCENE_H */
