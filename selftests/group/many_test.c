@@ -207,6 +207,6 @@ int main(void)
 		TAP_CASE(groups_leave_nothing),
 	};
 
-	groups = (uint32_t)atoi(getenv("GROUPS_MADE") ?: "200");
+	groups = (uint32_t)atoi(getenv("GROUPS_MADE") ?: "1000");
 	return HARNESS_RUN(cases);
 }
