@@ -53,7 +53,8 @@ struct aggregator_rank {
 	struct link *link;
 	struct group_pipe pipe;
 	unsigned long born;		/* jiffies; then when JOIN was dealt with */
-	atomic_t answers;		/* on their way */
+	atomic_t answers;		/* on their way, without those to probes */
+	atomic_t probes;		/* answers to them on their way */
 	bool said_join;			/* link->poll_lock */
 	bool joining;			/* JOIN is being dealt with; READ_ONCE */
 	struct group_join join;		/* from said_join on */

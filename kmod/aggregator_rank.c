@@ -7,6 +7,8 @@
 #include "aggregator.h"
 #include "link_map.h"
 
+#define PROBES	4
+
 static struct aggregator_group *group_of_rank(const struct aggregator_rank *rank)
 {
 	/* Pairs with the release in aggregator_attach(). */
@@ -37,22 +39,45 @@ static void answer_done(struct group_post *post, int status)
 	kfree(post);
 }
 
-int aggregator_answer(struct aggregator_rank *rank,
-		      const struct group_message *message)
+static void probe_done(struct group_post *post, int status)
+{
+	struct aggregator_rank *rank = post->owner;
+
+	atomic_dec(&rank->probes);
+	kfree(post);
+}
+
+/* One that takes no answers may not ask for ever. */
+static int answer(struct aggregator_rank *rank,
+		  const struct group_message *message, atomic_t *under_way,
+		  int most, void (*done)(struct group_post *post, int status))
 {
 	struct group_post *post = NULL;
 
-	/* One that takes no answers may not expose, withdraw and so on for ever. */
-	if (atomic_read(&rank->answers) < rank->aggregator->settings.grants)
+	if (atomic_read(under_way) < most)
 		post = kzalloc(sizeof(*post), GFP_KERNEL_ACCOUNT);
 	if (!post)
 		return -ENOMEM;
-	atomic_inc(&rank->answers);
+	atomic_inc(under_way);
 	post->owner = rank;
-	group_post_init(post, message, answer_done);
+	group_post_init(post, message, done);
 	group_pipe_add(&rank->pipe, post);
 	group_pipe_push(&rank->pipe);
 	return 0;
+}
+
+int aggregator_answer(struct aggregator_rank *rank,
+		      const struct group_message *message)
+{
+	return answer(rank, message, &rank->answers,
+		      (int)rank->aggregator->settings.grants, answer_done);
+}
+
+/* It asks again when it has the answer, of which the end may be told later. */
+static int answer_probe(struct aggregator_rank *rank,
+			const struct group_message *message)
+{
+	return answer(rank, message, &rank->probes, PROBES, probe_done);
 }
 
 /* ---- JOIN ---- */
@@ -173,7 +198,7 @@ static bool member_says(struct aggregator_rank *rank,
 		aggregator_segment(rank, &message->part);
 		return true;
 	case GROUP_MESSAGE_PROBE:
-		return !aggregator_answer(rank, message);
+		return !answer_probe(rank, message);
 	case GROUP_MESSAGE_TUNE:
 		aggregator_tune(rank, &message->tune);
 		return true;

@@ -113,6 +113,9 @@ bool aggregator_tune_is_late(struct aggregator_group *group, u64 now, u64 limit,
 	u32 i;
 
 	lockdep_assert_held(&group->lock);
+	/* Before the first operation some may still be measuring. */
+	if (!tuning->round)
+		limit += (u64)group->aggregator->join_timeout_ms * NSEC_PER_MSEC;
 	if (!tuning->count || now - tuning->since < limit)
 		return false;
 	for (i = 0; i < group->shape.size - 1; i++)

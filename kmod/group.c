@@ -29,6 +29,7 @@ static DEFINE_MUTEX(groups_lock);	/* protects groups */
 static u64 last_id;			/* groups_lock */
 
 struct workqueue_struct *group_queue;
+struct workqueue_struct *group_joins;
 
 /* ---- settings ---- */
 
@@ -469,10 +470,18 @@ u32 group_lanes(struct net *net, bool all, struct peerlane_lane_info *records,
 int group_init(void)
 {
 	group_queue = alloc_workqueue("peerlane_group", WQ_UNBOUND, 0);
-	return group_queue ? 0 : -ENOMEM;
+	if (!group_queue)
+		return -ENOMEM;
+	group_joins = alloc_workqueue("peerlane_group_join", WQ_UNBOUND,
+				      WQ_UNBOUND_MAX_ACTIVE);
+	if (group_joins)
+		return 0;
+	destroy_workqueue(group_queue);
+	return -ENOMEM;
 }
 
 void group_exit(void)
 {
+	destroy_workqueue(group_joins);
 	destroy_workqueue(group_queue);
 }

@@ -109,7 +109,7 @@ struct group_tuning {
 	struct group_cost cost;		/* agreed on */
 	struct group_cost measured;	/* of this rank, for the next round */
 	u32 rounds;			/* that are over */
-	u32 limit;			/* bytes: below it, replicated */
+	struct group_limit limit;
 	bool asked;			/* for the next one */
 	unsigned long asked_at;		/* jiffies */
 	struct group_task *alone;	/* nothing else was under way with it */
@@ -183,6 +183,8 @@ struct peerlane_group {
 };
 
 extern struct workqueue_struct *group_queue;
+/* What waits for answers of peers: nobody's end has to wait for such. */
+extern struct workqueue_struct *group_joins;
 
 /*
  * Also without a lock: what was written before a state is seen with it. So who

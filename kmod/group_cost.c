@@ -158,6 +158,21 @@ u32 group_cost_limit(const struct group_cost *cost,
 	return limit;
 }
 
+void group_limit_agree(struct group_limit *limit, u32 round, u32 bytes)
+{
+	limit->next = bytes;
+	limit->next_at = group_cost_round_at(round);
+	if (!limit->next_at)
+		limit->bytes = bytes;
+}
+
+u32 group_limit_at(struct group_limit *limit, u64 seq)
+{
+	if (seq >= limit->next_at)
+		limit->bytes = limit->next;
+	return limit->bytes;
+}
+
 /* ---- text ---- */
 
 int group_cost_text(const struct group_cost *cost,

@@ -65,6 +65,21 @@ u64 group_cost_round_at(u32 round);
 /* Operations of fewer bytes are expected to be faster by REPLICATED; 0: none. */
 u32 group_cost_limit(const struct group_cost *cost,
 		     const struct group_shape *shape);
+
+/*
+ * Below how many bytes operations are replicated. Ranks hear of a round between
+ * different operations of theirs, so what was agreed on holds from the one on
+ * that the round is for. There is at most one that does not hold yet.
+ */
+struct group_limit {
+	u32 bytes;
+	u32 next;
+	u64 next_at;
+};
+
+void group_limit_agree(struct group_limit *limit, u32 round, u32 bytes);
+/* For operation @seq; they are asked for in order, each once. */
+u32 group_limit_at(struct group_limit *limit, u64 seq);
 /* Why the limit is what it is; length as snprintf(). */
 int group_cost_text(const struct group_cost *cost,
 		    const struct group_shape *shape, u32 limit, char *text,

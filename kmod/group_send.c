@@ -217,7 +217,7 @@ static void note_welcome(struct group_peer *peer)
 		return;
 	group->welcomes++;
 	if (group->welcomes == group->peer_count)
-		queue_work(group_queue, &group->join_work);
+		queue_work(group_joins, &group->join_work);
 }
 
 static bool welcome(struct group_peer *peer)

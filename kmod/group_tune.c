@@ -248,8 +248,9 @@ bool group_tuned(struct group_peer *peer, const struct group_tune *tune)
 	good = !peer->index && tuning->asked && tune->round == tuning->rounds;
 	if (good) {
 		group_cost_learn(&tuning->cost, &tune->cost);
-		tuning->limit = group_cost_limit(&tuning->cost,
-						 &group->streams.shape);
+		group_limit_agree(&tuning->limit, tuning->rounds,
+				  group_cost_limit(&tuning->cost,
+						   &group->streams.shape));
 		memset(tuning->measured.ratio, 0,
 		       sizeof(tuning->measured.ratio));
 		tuning->rounds++;
@@ -264,6 +265,9 @@ bool group_tuned(struct group_peer *peer, const struct group_tune *tune)
 bool group_tune_is_stuck(struct peerlane_group *group, unsigned int patience_ms)
 {
 	lockdep_assert_held(&group->queue_lock);
+	/* Before the first operation it is others that may still be joining. */
+	if (!group->tuning.rounds)
+		patience_ms += group->join_timeout_ms;
 	return group->tuning.asked &&
 	       time_after(jiffies, group->tuning.asked_at +
 			  msecs_to_jiffies(patience_ms));
@@ -280,14 +284,15 @@ static u64 bytes_of(const struct peerlane_group *group, const struct group_task 
 				     group->join.rank);
 }
 
-/* Also by two slots: while it has users a slot keeps its region. */
+/* While it has users a slot keeps its region. Two may be of the same memory. */
 static bool is_in_place(const struct group_task *task, u64 bytes)
 {
 	u64 send, receive;
 
-	if (!bytes || !task->send || !task->receive ||
-	    task->send->region != task->receive->region)
+	if (!bytes || !task->send || !task->receive)
 		return false;
+	if (task->send->region != task->receive->region)
+		return true;
 	send = task->send->offset + task->send_offset;
 	receive = task->receive->offset + task->receive_offset;
 	return send < receive + bytes && receive < send + bytes;
@@ -296,7 +301,7 @@ static bool is_in_place(const struct group_task *task, u64 bytes)
 static bool wants_replicated(const struct peerlane_group *group, u64 bytes)
 {
 	if (group->tuning.is_on)
-		return bytes < group->tuning.limit;
+		return bytes < group->tuning.limit.bytes;
 	return group->join.placement == GROUP_PLACEMENT_REPLICATED;
 }
 
@@ -318,6 +323,7 @@ bool group_choose_way(struct peerlane_group *group, struct group_task *task)
 		if (group->streams.next_seq >=
 		    group_cost_round_at(group->tuning.rounds))
 			return false;
+		group_limit_at(&group->tuning.limit, group->streams.next_seq);
 		begin_alone(group, task);
 	}
 	call->way = GROUP_WAY_SHARED;
@@ -368,7 +374,8 @@ static void fill_reason(struct peerlane_group *group, char *text, size_t size)
 	else if (!shape.aggregators || (tuning->is_on && !tuning->rounds))
 		strscpy(text, "not measured yet", size);
 	else
-		group_cost_text(&tuning->cost, &shape, tuning->limit, text, size);
+		group_cost_text(&tuning->cost, &shape, tuning->limit.next,
+				text, size);
 }
 
 static u32 permille(u32 ratio)
@@ -384,7 +391,7 @@ void group_tune_info(struct peerlane_group *group, struct peerlane_group_info *i
 	lockdep_assert_held(&group->queue_lock);
 	info->ops_replicated = group->ops_replicated;
 	info->placement = group->join.placement;
-	info->replicated_below = tuning->limit;
+	info->replicated_below = tuning->limit.bytes;
 	info->rounds = tuning->rounds;
 	info->colocated = cost->colocated;
 	info->alpha_ns = cost->alpha;

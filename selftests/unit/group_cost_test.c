@@ -232,6 +232,23 @@ static void rounds_come_less_often(void)
 
 /* ---- text ---- */
 
+static void what_is_agreed_on_holds_from_its_operation_on(void)
+{
+	struct group_limit limit = {};
+
+	group_limit_agree(&limit, 0, 100);
+	CHECK_INT(group_limit_at(&limit, 0), 100);
+	CHECK_INT(group_limit_at(&limit, 55), 100);
+	/* One rank hears of it here, and another one seven operations later. */
+	group_limit_agree(&limit, 1, 5000);
+	CHECK_INT(group_limit_at(&limit, 56), 100);
+	CHECK_INT(group_limit_at(&limit, 63), 100);
+	CHECK_INT(group_limit_at(&limit, 64), 5000);
+	group_limit_agree(&limit, 2, 0);
+	CHECK_INT(group_limit_at(&limit, 127), 5000);
+	CHECK_INT(group_limit_at(&limit, 128), 0);
+}
+
 static void the_text_has_the_reason(void)
 {
 	const struct group_shape shape = shape_of(8, 8), few = shape_of(8, 4);
@@ -268,6 +285,7 @@ static const struct tap_case cases[] = {
 	TAP_CASE(what_is_new_counts_half),
 	TAP_CASE(nothing_overflows),
 	TAP_CASE(rounds_come_less_often),
+	TAP_CASE(what_is_agreed_on_holds_from_its_operation_on),
 	TAP_CASE(the_text_has_the_reason),
 };
 
