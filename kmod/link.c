@@ -191,9 +191,12 @@ static bool lane_is_fatal(struct link *link, struct link_lane *lane,
 {
 	bool has_others = link_fails_over(link) &&
 			  hweight_long(READ_ONCE(link->live)) > 1;
+	bool silent = time_after(jiffies, READ_ONCE(link->alive_at) + limit);
 
-	if (has_others && !READ_ONCE(lane->leaving) &&
-	    !time_after(jiffies, READ_ONCE(link->alive_at) + limit))
+	/* Not even the word that it is left was acknowledged. */
+	if (silent && READ_ONCE(lane->leaving) && !READ_ONCE(lane->left))
+		return true;
+	if (has_others && !READ_ONCE(lane->leaving) && !silent)
 		return false;
 	return link_lane_is_stuck(lane, limit);
 }

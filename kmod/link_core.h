@@ -161,10 +161,15 @@ struct link {
 	struct completion dead;
 };
 
-/* Lanes of endpoints have operations that cannot be done again. */
+/*
+ * Lanes of endpoints have operations that cannot be done again. A queue pair of
+ * iWARP that is to be in error aborts its TCP connection, which the peer takes
+ * for the end before it can be told.
+ */
 static inline bool link_fails_over(const struct link *link)
 {
-	return link->settings.service == LINK_SERVICE_GROUP &&
+	return !link->is_iwarp &&
+	       link->settings.service == LINK_SERVICE_GROUP &&
 	       link->lane_count > 1;
 }
 

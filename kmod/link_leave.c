@@ -210,6 +210,17 @@ static void tell(struct link_lane *lane)
 
 /* ---- end ---- */
 
+/* What did not arrive is of what the peer has not dealt with. */
+static bool may_be_lost(struct link *link, u32 controls)
+{
+	bool may;
+
+	spin_lock(&link->lock);
+	may = controls <= link->control.sent - link->control.done;
+	spin_unlock(&link->lock);
+	return may;
+}
+
 /* False: the link dies, or is dead, and its end takes care of all. */
 static bool may_replay(struct link_lane *lane)
 {
@@ -219,9 +230,9 @@ static bool may_replay(struct link_lane *lane)
 	if (!link_alive(link))
 		return false;
 	if ((s32)((u32)lane->owners_out - lane->peer_owners) < 0 ||
-	    (s32)(lane->controls_out - lane->peer_controls) < 0) {
+	    !may_be_lost(link, lane->controls_out - lane->peer_controls)) {
 		link_kill(link, -EPROTO, -ECANCELED,
-			  "a message from the peer: more came than was sent");
+			  "a message from the peer: that cannot be all that came");
 		return false;
 	}
 	if ((s32)(lane->key_end - lane->tail) > 0) {

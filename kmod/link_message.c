@@ -65,13 +65,16 @@ void link_messages_pump(struct link_lane *lane)
 
 void link_urge(struct link *link, enum link_urgent what)
 {
-	struct link_lane *lane = link_control(link);
+	struct link_lane *lane = link_control(link), *kicked = NULL;
 
 	if (!lane)
 		return;
 	set_bit(what, &link->urgent);
-	/* Whoever makes another one the control lane kicks that. */
-	link_lane_kick(lane);
+	/* It may become another one while the bit is not seen yet. */
+	for (; lane != kicked; lane = link_control(link)) {
+		link_lane_kick(lane);
+		kicked = lane;
+	}
 }
 
 /* ---- credit for NOTIFY ---- */

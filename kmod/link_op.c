@@ -223,6 +223,9 @@ static bool take(struct link_lane *lane, struct link_op *op, bool *left)
 	*left = lane->left && !lane->ended;
 	taken = !lane->left && !lane->ended;
 	if (taken) {
+		/* It was idle: nothing is late yet. */
+		if (lane->head == lane->tail && list_empty(&lane->pending))
+			WRITE_ONCE(lane->progress, jiffies);
 		/* Before it may be done. */
 		op->lane = lane->index;
 		atomic64_add(weight(op), &lane->load);

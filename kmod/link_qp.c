@@ -99,6 +99,9 @@ static void qp_event(struct ib_event *event, void *context)
 	    event->event == IB_EVENT_SQ_DRAINED ||
 	    event->event == IB_EVENT_QP_LAST_WQE_REACHED)
 		return;
+	/* It is to be in error. */
+	if (READ_ONCE(lane->leaving))
+		return;
 	link_kill(lane->link, -ECONNRESET, -ECONNRESET, "queue pair: %s",
 		  ib_event_msg(event->event));
 }

@@ -20,7 +20,7 @@ enum peerlane_work_code {
 
 #define PEERLANE_WORK_NOTIFYING	(1U << 0)	/* put: a notice at the peer after it */
 #define PEERLANE_WORK_QUIET	(1U << 1)	/* no notice here unless it fails */
-#define PEERLANE_WORK_LANE	(1U << 2)	/* by @lane, else by the least busy one */
+#define PEERLANE_WORK_LANE	(1U << 2)	/* by @lane, else by the soonest done */
 
 /**
  * struct peerlane_work - one thing to do

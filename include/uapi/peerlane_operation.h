@@ -24,7 +24,7 @@ enum peerlane_op_code {
 
 #define PEERLANE_OP_F_NOTIFY	(1U << 0)	/* PUT: NOTIFY record at the peer after it */
 #define PEERLANE_OP_F_QUIET	(1U << 1)	/* no DONE record unless it fails */
-#define PEERLANE_OP_F_LANE	(1U << 2)	/* use @lane, else the least busy one */
+#define PEERLANE_OP_F_LANE	(1U << 2)	/* use @lane, else the soonest done */
 
 /**
  * struct peerlane_op - one operation
