@@ -21,7 +21,8 @@ ENDPOINT = {
 }
 GROUP = {
     "id": int, "group": int, "rank": int, "ranks": int, "state": str, "aggregators": int,
-    "segment": int, "window": int, "block": int, "lanes": int, "lanes_left": int, "depth": int,
+    "segment": int, "window": int, "block": int, "lanes": int,
+    "placement": dict, "lanes_left": int, "depth": int,
     "outstanding": int, "slots": int, "ops_done": int, "ops_failed": int, "segments": int,
     "bytes_sent": int, "bytes_received": int, "uid": int, "pid": int, "comm": str, "label": str,
     "errno": str, "cause": str, "fault_rank": int, "reason": str,
