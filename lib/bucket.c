@@ -127,6 +127,15 @@ static int fail_again(const struct peerlane_bucket *bucket)
 	return bucket->error;
 }
 
+/* The first one is the reason for all that come after it, until the next round. */
+static void keep_error(struct peerlane_bucket *bucket, int error)
+{
+	if (bucket->error)
+		return;
+	bucket->error = error;
+	pl_text_keep(bucket->why);
+}
+
 /* Its end is told once: what comes later finds it remembered here. */
 static int wait_one(struct peerlane_bucket *bucket, uint32_t index, int timeout)
 {
@@ -141,10 +150,8 @@ static int wait_one(struct peerlane_bucket *bucket, uint32_t index, int timeout)
 		return ret;
 	part->has_ended = true;
 	part->status = ret;
-	if (ret && !bucket->error) {
-		bucket->error = ret;
-		pl_text_keep(bucket->why);
-	}
+	if (ret)
+		keep_error(bucket, ret);
 	return ret;
 }
 
@@ -180,6 +187,9 @@ static int begin_full(struct peerlane_bucket *bucket, uint32_t count,
 			ret = wait_one(bucket, index, pl_clock_left_ms(end));
 		else if (!ret)
 			bucket->begun++;
+		/* The group is over, also for tensors that are not ready. */
+		if (ret == -ENOTCONN)
+			keep_error(bucket, ret);
 		if (ret)
 			return ret;
 	}

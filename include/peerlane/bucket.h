@@ -138,8 +138,9 @@ PEERLANE_API int peerlane_bucket_wait(struct peerlane_bucket *bucket,
  *
  * After 0 no tensor is ready, for the next round. After an operation's error,
  * which is that of the group, none of the operations is under way any more.
- * Return: 0; the operation's error, with its reason; -ENODATA a tensor is not
- * ready, and nothing has changed; -EAGAIN not in time, -EINTR a signal came: it
+ * Return: 0; the operation's error, with its reason; -ENOTCONN the group is over,
+ * also if a tensor is not ready; -ENODATA a tensor is not ready, and nothing has
+ * changed; -EAGAIN not in time, -EINTR a signal came: it
  * goes on, and is called again; as peerlane_group_submit().
  */
 PEERLANE_API int peerlane_bucket_finish(struct peerlane_bucket *bucket,

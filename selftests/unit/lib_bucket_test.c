@@ -381,6 +381,18 @@ static void an_error_is_not_forgotten(void)
 	end_three();
 }
 
+static void a_group_that_is_over_counts_more_than_a_tensor_that_is_missing(void)
+{
+	begin_three();
+	ready_begins(0, 0);
+	fake_ioctl(PEERLANE_IOC_GROUP_SUBMIT, 0, ENOTCONN,
+		   "the group ended: rank 2 left");
+	CHECK_INT(ready(1), -ENOTCONN);
+	CHECK_INT(peerlane_bucket_finish(bucket, -1), -ENOTCONN);
+	CHECK_HAS(peerlane_strerror(), "rank 2");
+	end_three();
+}
+
 static void what_cannot_be_begun_is_tried_again(void)
 {
 	begin_three();
@@ -416,6 +428,7 @@ static const struct tap_case cases[] = {
 	TAP_CASE(room_that_others_have_is_not_waited_for),
 	TAP_CASE(finish_can_be_called_again),
 	TAP_CASE(an_error_ends_all_of_them), TAP_CASE(an_error_is_not_forgotten),
+	TAP_CASE(a_group_that_is_over_counts_more_than_a_tensor_that_is_missing),
 	TAP_CASE(what_cannot_be_begun_is_tried_again),
 };
 
