@@ -55,7 +55,7 @@ together() {
 figure() {
 	python3 -c 'import json, sys
 rows = json.load(open(sys.argv[1]))
-sys.exit(not eval(sys.argv[2]))' "$log" "$1"
+sys.exit(not eval("(" + sys.argv[2] + ")"))' "$log" "$1"
 }
 
 # summed NAME OPTION...: no element is wrong.
@@ -128,7 +128,7 @@ asked() {
 	rc=$?
 	[ "$rc" -eq "$3" ] && python3 -c 'import json, sys
 bad = [one for one in json.load(open(sys.argv[1])) if one["severity"] in ("warning", "problem")]
-sys.exit(not eval(sys.argv[2]))' "$log.why" "$4"
+sys.exit(not eval("(" + sys.argv[2] + ")"))' "$log.why" "$4"
 	result $? "$2" "$log.why"
 }
 
@@ -194,7 +194,7 @@ shown() {
 	peerlane -j group show "$number" >"$log.show" 2>&1
 	python3 -c 'import json, sys
 rank = json.load(open(sys.argv[1]))[0]["placement"]
-sys.exit(not eval(sys.argv[2]))' "$log.show" "$1"
+sys.exit(not eval("(" + sys.argv[2] + ")"))' "$log.show" "$1"
 }
 
 # Each node has the aggregator of its rank.
