@@ -33,7 +33,7 @@ start_aggregator() {
 figure() {
 	python3 -c 'import json, sys
 row = json.load(open(sys.argv[1]))
-sys.exit(not eval(sys.argv[2]))' "$log" "$1"
+sys.exit(not eval("(" + sys.argv[2] + ")"))' "$log" "$1"
 }
 
 # example PROGRAM OPTION...: on both nodes at once.
