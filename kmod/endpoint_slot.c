@@ -223,24 +223,12 @@ static int fill_by_fd(struct endpoint_slot *slot,
 		      struct peerlane_endpoint_bind *args,
 		      struct peerlane_msg *msg)
 {
-	struct peerlane_region *region;
-	struct file *file;
+	struct file *file = link_bind_file(args, msg);
 	int ret;
 
-	file = fget(args->region_fd);
-	if (!file)
-		return peerlane_refuse(msg, -EBADF, "fd %d is not open",
-				       args->region_fd);
-	region = peerlane_region_of(file);
-	if (!region)
-		ret = peerlane_refuse(msg, -EBADF, "fd %d is not a region",
-				      args->region_fd);
-	else if (!(file->f_mode & FMODE_WRITE) &&
-		 !(args->flags & PEERLANE_BIND_READ_ONLY))
-		ret = peerlane_refuse(msg, -EPERM,
-				      "the region file is open for reading only: PEERLANE_BIND_READ_ONLY");
-	else
-		ret = fill(slot, region, args, msg);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	ret = fill(slot, peerlane_region_of(file), args, msg);
 	fput(file);
 	return ret;
 }

@@ -291,6 +291,9 @@ void link_uncharge(const struct link_settings *settings, u32 count);
 
 /* ---- link_bind.c: regions in slots ---- */
 
+/* The file of region_fd, of which the caller has a reference; or ERR_PTR of BIND. */
+struct file *link_bind_file(const struct peerlane_endpoint_bind *args,
+			    struct peerlane_msg *msg);
 /* Fills in @out_length. 0, or an error of BIND with its text. May sleep. */
 int link_bind_part(struct peerlane_region *region,
 		   struct peerlane_endpoint_bind *args, struct peerlane_msg *msg);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What slots of endpoints and of groups ask of a region. */
+#include <linux/file.h>
 #include <linux/mm.h>
 
 #include "link.h"
@@ -43,4 +44,26 @@ int link_bind_part(struct peerlane_region *region,
 		ret = check_part(region, args, msg);
 	up_read(&region->lock);
 	return ret;
+}
+
+struct file *link_bind_file(const struct peerlane_endpoint_bind *args,
+			    struct peerlane_msg *msg)
+{
+	struct file *file = fget(args->region_fd);
+	int ret;
+
+	if (!file)
+		return ERR_PTR(peerlane_refuse(msg, -EBADF, "fd %d is not open",
+					       args->region_fd));
+	if (!peerlane_region_of(file))
+		ret = peerlane_refuse(msg, -EBADF, "fd %d is not a region",
+				      args->region_fd);
+	else if (!(file->f_mode & FMODE_WRITE) &&
+		 !(args->flags & PEERLANE_BIND_READ_ONLY))
+		ret = peerlane_refuse(msg, -EPERM,
+				      "the region file is open for reading only: PEERLANE_BIND_READ_ONLY");
+	else
+		return file;
+	fput(file);
+	return ERR_PTR(ret);
 }

@@ -84,14 +84,8 @@ int peerlane_aggregator_list(struct peerlane_aggregator_status **statuses,
 		.what = "list of aggregators",
 		.convert = convert,
 	};
-	void *out;
-	int ret;
 
-	pl_clear();
-	ret = pl_list(&list, &out, count);
-	if (!ret)
-		*statuses = out;
-	return ret;
+	return pl_list(&list, statuses, count);
 }
 
 /* ---- ranks ---------------------------------------------------------------------------- */

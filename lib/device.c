@@ -29,7 +29,7 @@ static void convert(void *info, const void *record)
 	from_record(info, record);
 }
 
-static int list(struct peerlane_device_info **infos, size_t *count)
+int peerlane_device_list(struct peerlane_device_info **infos, size_t *count)
 {
 	static const struct pl_list devices = {
 		.request = PEERLANE_IOC_DEVICE_LIST,
@@ -38,19 +38,8 @@ static int list(struct peerlane_device_info **infos, size_t *count)
 		.what = "list of devices",
 		.convert = convert,
 	};
-	void *out;
-	int ret;
 
-	ret = pl_list(&devices, &out, count);
-	if (!ret)
-		*infos = out;
-	return ret;
-}
-
-int peerlane_device_list(struct peerlane_device_info **infos, size_t *count)
-{
-	pl_clear();
-	return list(infos, count);
+	return pl_list(&devices, infos, count);
 }
 
 /* By name, or by PCI address in either form */
@@ -64,7 +53,7 @@ int pl_device_find(const char *name, struct peerlane_device_info *info)
 
 	if (!name || !*name)
 		return pl_fail_text(EINVAL, "the name of a device is empty");
-	ret = list(&infos, &n);
+	ret = peerlane_device_list(&infos, &n);
 	if (ret)
 		return ret;
 	by_pci = pl_pci_parse(name, pci);

@@ -67,14 +67,8 @@ int peerlane_endpoint_list(struct peerlane_endpoint_info **infos, size_t *count)
 		.what = "list of endpoints",
 		.convert = convert,
 	};
-	void *out;
-	int ret;
 
-	pl_clear();
-	ret = pl_list(&list, &out, count);
-	if (!ret)
-		*infos = out;
-	return ret;
+	return pl_list(&list, infos, count);
 }
 
 const char *peerlane_endpoint_state_name(uint32_t state)

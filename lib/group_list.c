@@ -89,14 +89,8 @@ int peerlane_group_list(struct peerlane_group_status **statuses, size_t *count)
 		.what = "list of groups",
 		.convert = convert,
 	};
-	void *out;
-	int ret;
 
-	pl_clear();
-	ret = pl_list(&list, &out, count);
-	if (!ret)
-		*statuses = out;
-	return ret;
+	return pl_list(&list, statuses, count);
 }
 
 static void convert_lane(void *out, const void *in)
@@ -125,12 +119,6 @@ int peerlane_lane_list(struct peerlane_lane_status **lanes, size_t *count)
 		.what = "list of lanes",
 		.convert = convert_lane,
 	};
-	void *out;
-	int ret;
 
-	pl_clear();
-	ret = pl_list(&list, &out, count);
-	if (!ret)
-		*lanes = out;
-	return ret;
+	return pl_list(&list, lanes, count);
 }

@@ -162,13 +162,14 @@ static int read_records(unsigned int request, size_t record_size,
 	return 0;
 }
 
-int pl_list(const struct pl_list *list, void **infos, size_t *count)
+int pl_list(const struct pl_list *list, void *infos, size_t *count)
 {
 	char *records, *out = NULL;
 	void *array;
 	size_t n, i;
 	int ret;
 
+	pl_clear();
 	ret = read_records(list->request, list->record_size, list->what,
 			   &array, &n);
 	if (ret)
@@ -185,7 +186,7 @@ int pl_list(const struct pl_list *list, void **infos, size_t *count)
 		list->convert(out + i * list->info_size,
 			      records + i * list->record_size);
 	free(records);
-	*infos = out;
+	memcpy(infos, &out, sizeof(out));
 	*count = n;
 	return 0;
 }

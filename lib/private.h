@@ -118,8 +118,11 @@ struct pl_list {
 	const char *what;	/* was tried, as text */
 	void (*convert)(void *info, const void *record);
 };
-/* @infos is freed by the caller; NULL if there are none */
-int pl_list(const struct pl_list *list, void **infos, size_t *count);
+/*
+ * All of a call that lists. @infos: the address of the caller's pointer to an array
+ * that it frees, whatever it points to; NULL if there are none
+ */
+int pl_list(const struct pl_list *list, void *infos, size_t *count);
 /* The one record of an INFO call, as *_INFO of uapi give it. */
 int pl_info(int fd, unsigned int request, void *record, uint32_t record_size);
 /* Without trying again after a signal; @what was tried, as text */

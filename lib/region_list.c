@@ -42,12 +42,6 @@ int peerlane_region_list(struct peerlane_region_info **infos, size_t *count)
 		.what = "list of regions",
 		.convert = convert,
 	};
-	void *out;
-	int ret;
 
-	pl_clear();
-	ret = pl_list(&list, &out, count);
-	if (!ret)
-		*infos = out;
-	return ret;
+	return pl_list(&list, infos, count);
 }
