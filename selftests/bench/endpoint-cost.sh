@@ -60,6 +60,7 @@ for ((run = 1; run <= runs; run++)); do
 	each put-cost-4k 1 write perftest "$log" ib_write_bw -s 4096 -t 32
 	each put-cost-4k 1 send perftest "$log" ib_send_bw -e -s 4096 -t 32
 	each put-answer 1 peerlane bench lat -s 8
+	each put-answer 1 send perftest "$log" ib_send_lat -e -s 8
 	each put-answer 1 separate bench lat -s 8 --separate
 done
 exit "$failed"

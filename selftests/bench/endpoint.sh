@@ -45,6 +45,15 @@ latency() {
 		sample put-latency "$side" "$(bench_figure 'value["p50"] / 1000')"
 }
 
+# rival SIDE PERFTEST OPTION...: the same by perftest
+rival() {
+	local side=$1
+	shift
+	series=put-latency
+	twice perftest "$log" "$@" -s 8 -n 200 &&
+		sample put-latency "$side" "$(perftest_figure "$log" 5)"
+}
+
 for ((run = 1; run <= runs; run++)); do
 	[ "$NODE" -ne 1 ] || echo "progress endpoints, run $run of $runs"
 	bandwidth put-bw-4k put 4096 400 ib_write_bw
@@ -53,9 +62,9 @@ for ((run = 1; run <= runs; run++)); do
 	bandwidth get-bw-1m get 1048576 8 ib_read_bw
 	latency peerlane
 	latency separate --separate
+	latency busy --busy-poll
 	latency memory --poll-memory
-	series=put-latency
-	twice perftest "$log" ib_write_lat -s 8 -n 200 &&
-		sample put-latency perftest "$(perftest_figure "$log" 5)"
+	rival perftest ib_write_lat
+	rival asleep ib_send_lat -e
 done
 exit "$failed"

@@ -95,7 +95,9 @@ ENDPOINT = [
     *(against(f"put-bw-{size}", "MB/s", f"put-bw-{size}", "peerlane", "perftest", target,
               better="higher") for size, target in (("4k", None), ("64k", 0.95), ("1m", 0.95))),
     against("get-bw-1m", "MB/s", "get-bw-1m", "peerlane", "perftest", 0.95, better="higher"),
-    against("put-latency", "us", "put-latency", "peerlane", "perftest"),
+    against("put-latency", "us", "put-latency", "peerlane", "perftest", 1.15),
+    against("put-latency-asleep", "us", "put-latency", "peerlane", "asleep", 1.15),
+    against("put-latency-busy", "us", "put-latency", "busy", "perftest"),
     against("put-latency-memory", "us", "put-latency", "memory", "perftest"),
     against("put-latency-one-call", "us", "put-latency", "peerlane", "separate", 1.0),
 ]
@@ -106,6 +108,7 @@ ENDPOINT_COST = [
       for what in ("put-cpu-per-gib", "put-cost-4k")
       for node, who, rival in ((1, "sender", "send"), (2, "receiver", "write"))),
     against("put-cost-4k-list", "", "put-cost-4k-node1", "list", "send"),
+    against("put-answer", "", "put-answer-node1", "peerlane", "send"),
     against("put-answer-one-call", "", "put-answer-node1", "peerlane", "separate", 1.0),
 ]
 
@@ -120,6 +123,14 @@ MPI = [against(f"allreduce-vs-mpi-{size}-n{ranks}", "us", f"allreduce-{ranks}-{c
 LOSS = [Row(f"allreduce-loss-{percent}-{which}", "us", (f"allreduce-loss-{percent}/{which}",))
         for percent in ("0", "0.01", "0.1", "1") for which in ("p50", "p99", "max")]
 
+HOST_CPU = [against("allreduce-host-cpu-vs-mpi", "s/GiB", "allreduce-host-cpu-8", "peerlane", "mpi",
+                    0.7)]
+
+# What a ring takes at least where all links have the same limit; eight workers.
+RING = [against(f"allreduce-vs-ring-bound-n8{how}", "s", f"allreduce-ring-n8{how}", "peerlane",
+                "ring", target)
+        for how, target in (("", 0.60), ("-one", 0.60), ("-colocated", 1.1))]
+
 # On this machine itself: emulation knows nothing of the speed of memory.
 REDUCE = [
     *(against(f"reduce-{kind}-vs-bandwidth", "GB/s", f"reduce-{kind}", "peerlane", "plain", 0.9,
@@ -127,7 +138,7 @@ REDUCE = [
 ]
 
 TABLE = (TWO_NODES + ONE_NODE + FLOWS + FLOW_TABLES + FLOW_PERFTEST + ENDPOINT + ENDPOINT_COST
-         + MPI + LOSS + REDUCE)
+         + MPI + LOSS + HOST_CPU + RING + REDUCE)
 
 
 def runs_of(name, runs):
