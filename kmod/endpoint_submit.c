@@ -78,6 +78,30 @@ static void spin(struct peerlane_endpoint *endpoint, u32 wait, ktime_t end)
 	link_spin_end(link);
 }
 
+/* In both queues: another may look at completions too, and make the records. */
+static void doze(struct peerlane_endpoint *endpoint, u32 wait, ktime_t end)
+{
+	struct link *link = endpoint->link;
+	struct wait_queue_entry completions;
+	DECLARE_WAITQUEUE(records, current);
+	ktime_t *until = end == KTIME_MAX ? NULL : &end;
+	int awake = -EINTR;	/* 0: it is time */
+
+	add_wait_queue(&endpoint->wait, &records);
+	link_doze_begin(link, &completions);
+	while (awake && !is_enough(endpoint, wait) && !signal_pending(current)) {
+		if (link_is_stirred(link))
+			link_look(link);
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (!is_enough(endpoint, wait) && !link_is_stirred(link))
+			awake = schedule_hrtimeout(until, HRTIMER_MODE_ABS);
+		__set_current_state(TASK_RUNNING);
+		cond_resched();
+	}
+	link_doze_end(link, &completions);
+	remove_wait_queue(&endpoint->wait, &records);
+}
+
 static u32 wanted(const struct peerlane_endpoint_submit *args)
 {
 	if (!args->records_ptr)
@@ -105,21 +129,17 @@ static void wait_records(struct peerlane_endpoint *endpoint,
 		return;
 	if (args->timeout_ns >= 0)
 		end = ktime_add_safe(ktime_get(), ns_to_ktime(args->timeout_ns));
-	if ((args->flags & PEERLANE_SUBMIT_BUSY_POLL) &&
-	    endpoint_state(endpoint) == PEERLANE_ENDPOINT_CONNECTED) {
+	if (endpoint_state(endpoint) != PEERLANE_ENDPOINT_CONNECTED)
+		wait_event_interruptible_hrtimeout(endpoint->wait,
+						   is_enough(endpoint, wait),
+						   args->timeout_ns < 0 ?
+						   KTIME_MAX :
+						   ns_to_ktime(args->timeout_ns));
+	else if (args->flags & PEERLANE_SUBMIT_BUSY_POLL)
 		spin(endpoint, wait, end);
-		return;
-	}
 	/* What is there already needs nobody to be woken. */
-	if (endpoint_state(endpoint) == PEERLANE_ENDPOINT_CONNECTED &&
-	    link_poll_now(endpoint->link) &&
-	    is_enough(endpoint, wait))
-		return;
-	endpoint_hear(endpoint);
-	wait_event_interruptible_hrtimeout(endpoint->wait,
-					   is_enough(endpoint, wait),
-					   args->timeout_ns < 0 ? KTIME_MAX :
-					   ns_to_ktime(args->timeout_ns));
+	else if (!link_poll_now(endpoint->link) || !is_enough(endpoint, wait))
+		doze(endpoint, wait, end);
 }
 
 /* What was begun has to be told, whatever comes of the records. */

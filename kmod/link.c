@@ -372,6 +372,7 @@ static void init(struct link *link)
 	mutex_init(&link->keys_lock);
 	mutex_init(&link->poll_lock);
 	init_waitqueue_head(&link->not_connecting);
+	init_waitqueue_head(&link->dozers);
 	spin_lock_init(&link->state_lock);
 	spin_lock_init(&link->lock);
 	INIT_LIST_HEAD(&link->listener_node);

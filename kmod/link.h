@@ -356,6 +356,15 @@ void link_notices_read(struct link *link, u32 count);
 bool link_poll_now(struct link *link);
 void link_spin_begin(struct link *link);
 void link_spin_end(struct link *link);
+/*
+ * Who waits for records may be woken by completions, and look at them himself, so
+ * that no worker has to run in between. @entry is his own. He sleeps only if
+ * link_is_stirred() is false once his state is set; if not, he has to link_look().
+ */
+void link_doze_begin(struct link *link, struct wait_queue_entry *entry);
+bool link_is_stirred(const struct link *link);
+void link_look(struct link *link);
+void link_doze_end(struct link *link, struct wait_queue_entry *entry);
 /* Before the caller sleeps: somebody has to look for completions. */
 void link_hear(struct link *link);
 

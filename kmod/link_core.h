@@ -102,6 +102,8 @@ struct link {
 	struct work_struct poll_work;
 	struct delayed_work listen_work;
 	atomic_t spinners;
+	wait_queue_head_t dozers;	/* who are spinners, too */
+	bool stirred;		/* completions since they looked */
 	bool deaf;		/* after one: completions make no interrupts */
 	bool sweep;
 

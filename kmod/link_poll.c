@@ -285,8 +285,13 @@ void link_cq_event(struct ib_cq *cq, void *context)
 	struct link *link = context;
 
 	/* Who looks all the time sees it, and has the work done at his end. */
-	if (!atomic_read(&link->spinners))
+	if (!atomic_read(&link->spinners)) {
 		queue_work(link_poll_queue, &link->poll_work);
+		return;
+	}
+	WRITE_ONCE(link->stirred, true);
+	if (wq_has_sleeper(&link->dozers))
+		wake_up(&link->dozers);
 }
 
 /* Completions handled, at most @budget or a little more. */
@@ -371,6 +376,42 @@ void link_spin_end(struct link *link)
 	atomic_dec(&link->spinners);
 	if (link->cq_count)	/* else the work is not to be begun any more */
 		queue_delayed_work(link_poll_queue, &link->listen_work, 1);
+	mutex_unlock(&link->poll_lock);
+}
+
+/* ---- who sleeps, but looks himself when woken ---- */
+
+void link_doze_begin(struct link *link, struct wait_queue_entry *entry)
+{
+	link_spin_begin(link);
+	init_waitqueue_entry(entry, current);
+	add_wait_queue(&link->dozers, entry);
+	WRITE_ONCE(link->stirred, true);	/* so that he looks, and listens */
+}
+
+bool link_is_stirred(const struct link *link)
+{
+	return READ_ONCE(link->stirred);
+}
+
+void link_look(struct link *link)
+{
+	mutex_lock(&link->poll_lock);
+	/* An event from now on is of what may come after the look. */
+	WRITE_ONCE(link->stirred, false);
+	if (handle(link, BUDGET) >= BUDGET || request_events(link))
+		WRITE_ONCE(link->stirred, true);
+	mutex_unlock(&link->poll_lock);
+}
+
+void link_doze_end(struct link *link, struct wait_queue_entry *entry)
+{
+	remove_wait_queue(&link->dozers, entry);
+	mutex_lock(&link->poll_lock);
+	atomic_dec(&link->spinners);
+	WRITE_ONCE(link->deaf, false);
+	if (request_events(link))	/* false if they are going: no work then */
+		queue_work(link_poll_queue, &link->poll_work);
 	mutex_unlock(&link->poll_lock);
 }
 
