@@ -56,10 +56,10 @@ rival() {
 
 for ((run = 1; run <= runs; run++)); do
 	[ "$NODE" -ne 1 ] || echo "progress endpoints, run $run of $runs"
-	bandwidth put-bw-4k put 4096 400 ib_write_bw
-	bandwidth put-bw-64k put 65536 64 ib_write_bw
-	bandwidth put-bw-1m put 1048576 8 ib_write_bw
-	bandwidth get-bw-1m get 1048576 8 ib_read_bw
+	bandwidth put-bw-4k put 4096 1600 ib_write_bw
+	bandwidth put-bw-64k put 65536 256 ib_write_bw
+	bandwidth put-bw-1m put 1048576 24 ib_write_bw
+	bandwidth get-bw-1m get 1048576 24 ib_read_bw
 	latency peerlane
 	latency separate --separate
 	latency busy --busy-poll
