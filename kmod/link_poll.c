@@ -242,12 +242,35 @@ static int give_back(struct link_lane *lane, u32 index)
 	return READ_ONCE(lane->leaving) ? 0 : ret;
 }
 
+/* @what: tells of an -EPROTO */
+static int take_message(struct link_lane *lane, const struct link_receive *receive,
+			const struct ib_wc *wc, const char **what)
+{
+	int ret = wait_up(lane->link);
+
+	*what = "it came before the connection";
+	if (ret)
+		return ret;
+	*what = "it is of no kind that is sent";
+	if (!is_plain(wc))
+		return -EPROTO;
+	*what = "it makes no sense";
+	ret = read_message(lane, receive->index, wc->byte_len);
+	if (!ret)
+		ret = give_back(lane, receive->index);
+	if (ret)
+		return ret;
+	*what = "it may not be said now";
+	return link_message_in(lane, &lane->link->in);
+}
+
 void link_receive_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct link_receive *receive = container_of(wc->wr_cqe,
 						    struct link_receive, cqe);
 	struct link_lane *lane = receive->lane;
 	struct link *link = lane->link;
+	const char *what;
 	int ret;
 
 	if (wc->status == IB_WC_WR_FLUSH_ERR) {
@@ -264,18 +287,10 @@ void link_receive_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	WRITE_ONCE(link->heard, jiffies);
 	WRITE_ONCE(link->alive_at, jiffies);
-	ret = wait_up(link);
-	if (!ret && !is_plain(wc))
-		ret = -EPROTO;
-	if (!ret)
-		ret = read_message(lane, receive->index, wc->byte_len);
-	if (!ret)
-		ret = give_back(lane, receive->index);
-	if (!ret)
-		ret = link_message_in(lane, &link->in);
+	ret = take_message(lane, receive, wc, &what);
 	if (ret)
 		link_kill(link, ret, -ECANCELED, "a message from the peer: %s",
-			  ret == -EPROTO ? "it makes no sense" : "no room for it");
+			  ret == -EPROTO ? what : "no room for it");
 }
 
 /* ---- who looks ---- */
