@@ -91,6 +91,7 @@ struct link {
 	u32 rq_size;
 	u32 key_pages;		/* of one memory key */
 	bool is_iwarp;
+	bool repeats_keys;	/* of requests sent again; see link_keys_pump() */
 	struct list_head node;	/* links_lock */
 
 	struct mutex dev_lock;		/* the owner has the device */
@@ -383,7 +384,7 @@ int link_message_in(struct link_lane *lane, const struct link_message *message);
 
 /* ---- link_key.c ---- */
 
-/* The control lane's lock held. */
+/* The control lane's lock held. lane->draining: nothing else may go now. */
 void link_keys_pump(struct link_lane *lane);
 /* Queue pairs are drained. */
 void link_keys_abort(struct link *link);

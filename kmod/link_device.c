@@ -220,6 +220,7 @@ int link_device_open(struct link *link, struct ib_device *dev,
 	spin_unlock(&links_lock);
 	atomic_inc(&link_totals.links);
 	link->is_iwarp = rdma_protocol_iwarp(dev, rdma_start_port(dev));
+	link->repeats_keys = dev->ops.driver_id == RDMA_DRIVER_RXE;
 	/*
 	 * siw answers a READ without another look at the key: only what comes
 	 * by the same lane as its end is over by then.

@@ -186,11 +186,26 @@ static bool tell(struct link_lane *lane, struct link_key *key, bool *held)
 	return !*held;
 }
 
+/*
+ * After a loss rxe does again all requests from the one that was lost on, also the
+ * registrations behind it, of which the second is an error that it tells nobody:
+ * the queue pair never sends anything again. So they wait for what is on the wire.
+ * (What invalidates waits for it by itself.)
+ */
+static bool may_register(struct link_lane *lane)
+{
+	lane->draining = lane->link->repeats_keys &&
+			 (s32)(lane->wire_end - lane->tail) > 0;
+	return !lane->draining;
+}
+
 /* One step. False: not now. */
 static bool step(struct link_lane *lane, struct link_key *key, bool *held)
 {
 	switch (key->stage) {
 	case KEY_REGISTER:
+		if (!may_register(lane))
+			return false;
 		post_register(lane, key);
 		return true;
 	case KEY_INVALIDATE:
@@ -238,6 +253,10 @@ void link_keys_pump(struct link_lane *lane)
 	bool held = false;
 
 	lockdep_assert_held(&lane->lock);
+	lane->draining = false;
+	/* What the peer got by the lane before comes first. */
+	if (READ_ONCE(link->leaving))
+		return;
 	list_for_each_entry_safe(key, next, &link->key_work, work_node) {
 		/* One that waits for credit does not keep others from their end. */
 		if (!lane->open || link_lane_room(lane) <= LINK_SQ_RESERVE / 2)

@@ -18,6 +18,13 @@ struct link_wr *link_lane_next(struct link_lane *lane)
 	return wr;
 }
 
+/* The device alone does it. */
+static bool is_local(const struct link_wr *wr)
+{
+	return wr->send.opcode == IB_WR_REG_MR ||
+	       wr->send.opcode == IB_WR_LOCAL_INV;
+}
+
 u32 link_lane_add(struct link_lane *lane, struct link_wr *wr, u64 bytes,
 		  bool signal)
 {
@@ -31,6 +38,8 @@ u32 link_lane_add(struct link_lane *lane, struct link_wr *wr, u64 bytes,
 	request->bytes = lane->bytes_posted;
 	request->is_ping = false;
 	request->since = 0;
+	if (!is_local(wr))
+		lane->wire_end = lane->head;
 	lane->quiet++;
 	lane->quiet_bytes += bytes;
 	if (signal || link_wants_signal(lane->quiet, lane->quiet_bytes)) {
@@ -118,13 +127,14 @@ void link_lane_pump(struct link_lane *lane)
 		return;
 	if (lane == link_control(lane->link)) {
 		link_left_pump(lane);
-		link_messages_pump(lane);
-		/* What the peer got by the one before comes first. */
-		if (!READ_ONCE(lane->link->leaving))
-			link_keys_pump(lane);
+		link_keys_pump(lane);
+		if (!lane->draining)
+			link_messages_pump(lane);
 	}
-	link_answers_pump(lane);
-	link_ops_pump(lane);
+	if (!lane->draining) {
+		link_answers_pump(lane);
+		link_ops_pump(lane);
+	}
 	link_lane_flush(lane);
 }
 

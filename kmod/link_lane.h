@@ -126,6 +126,8 @@ struct link_lane {
 	u32 peer_owners;	/* of those, what came to the peer; once told */
 	u32 peer_controls;
 	u32 key_end;		/* a request after the last one for keys */
+	u32 wire_end;		/* after the last one that the peer answers */
+	bool draining;		/* keys wait for that, and others for them */
 	u64 replayed;		/* operations that others took over */
 	u32 head;		/* number of the next request */
 	u32 tail;		/* of the first that is not back */

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * far serve PORT...		aggregators at this node, until it is killed
- * far [-n OPS] [-c COUNT] [-t TRIES] [-w] call PORT...	eight ranks here, theirs at node 1
+ * far [-n OPS] [-c COUNT] [-t TRIES] [-w] [-b] call PORT...	eight ranks here, theirs at node 1
  *
  * Ranks sum f32 whose sum has other bits in another order, and come in any order;
  * what is counted is what came out. -w: what crossed the wire, too, as the kernel's
  * network device counts it: the tensor once up and once down per rank, and what
  * packets and messages have of heads. A busy machine may lose some and send them
- * again, so one of TRIES has to be within it.
+ * again, so one of TRIES has to be within it. -b: with each operation under way a
+ * slot is bound, so that its memory is told behind packets which may be lost.
  */
 #include <getopt.h>
 
@@ -29,7 +30,7 @@
 static struct world world = { .ranks = RANKS };
 static struct values values;
 static uint32_t ops = 3, count = 20000, tries = 1;
-static bool weigh;
+static bool weigh, bind_more;
 
 /* ---- aggregators ---- */
 
@@ -132,6 +133,14 @@ static void tell_ends(double seconds)
 		       group_info(world.rank[i]).text);
 }
 
+/* Another slot each time, as long as there are some. */
+static void bind_next(uint32_t rank, uint32_t turn)
+{
+	if (bind_more && turn + 1 < 16)
+		CHECK_INT(group_bind(world.rank[rank], turn + 1,
+				     world.pages[rank].region, 0), 0);
+}
+
 static uint64_t wrong_once(uint32_t turn)
 {
 	struct peerlane_group_op op = GROUP_OP(ALL_REDUCE,
@@ -146,6 +155,7 @@ static uint64_t wrong_once(uint32_t turn)
 		rank = (3 * i + turn) % RANKS;
 		usleep(rand() % 3000);
 		CHECK_INT(group_begin(world.rank[rank], &op, 1), 1);
+		bind_next(rank, turn);
 	}
 	for (i = 0; i < RANKS; i++) {
 		if (group_read(world.rank[i], &record, 100) != 1 || record.status ||
@@ -166,7 +176,7 @@ static bool once(void)
 	uint32_t i;
 
 	for (i = 0; i < ops && !wrong; i++)
-		wrong = wrong_once(i);
+		wrong = wrong_once(i + 1);
 	if (wrong)
 		printf("# %llu of %u are wrong\n", (unsigned long long)wrong, RANKS);
 	CHECK(!wrong);
@@ -197,7 +207,7 @@ int main(int argc, char **argv)
 	int option;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	while ((option = getopt(argc, argv, "n:c:t:w")) > 0) {
+	while ((option = getopt(argc, argv, "n:c:t:wb")) > 0) {
 		if (option == 'n')
 			ops = (uint32_t)atoi(optarg);
 		else if (option == 'c')
@@ -206,6 +216,8 @@ int main(int argc, char **argv)
 			tries = (uint32_t)atoi(optarg);
 		else if (option == 'w')
 			weigh = true;
+		else if (option == 'b')
+			bind_more = true;
 		else
 			return 2;
 	}

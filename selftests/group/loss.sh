@@ -80,11 +80,12 @@ if [ "$NODE" -eq 1 ]; then
 		sleep 0.1
 	done
 fi
-plan $((NODE == 1 ? 3 : 9))
+plan $((NODE == 1 ? 3 : 10))
 wire='per rank the tensor crosses the wire once up and once down'
 summed "$wire" -w -t 5 -n 1 -c 60000
 leaving netem limit 10000 loss 3%
 summed 'with packets that are lost'
+summed 'with memory that is told while packets are lost' -n 8 -b
 counted "packets of node $NODE were lost" "$(dropped 1)"
 leaving netem limit 10000 delay 5ms reorder 90%
 summed 'with packets that overtake others'
