@@ -58,8 +58,8 @@ void peerlane_bucket_close(struct peerlane_bucket *bucket)
 	free(bucket);
 }
 
-static int fill(struct peerlane_bucket *bucket,
-		const struct peerlane_bucket_options *options)
+static int understand(struct peerlane_bucket *bucket,
+		      const struct peerlane_bucket_options *options)
 {
 	int ret = pl_bucket_options(&bucket->options, options);
 
@@ -72,7 +72,22 @@ static int fill(struct peerlane_bucket *bucket,
 	if (!bucket->is_ready)
 		return pl_fail(ENOMEM, "buckets");
 	begin_round(bucket);
-	return pl_bucket_agree(bucket->group, &bucket->options);
+	return 0;
+}
+
+/* Others wait for this rank's word, also where that is a refusal. */
+static int fill(struct peerlane_bucket *bucket,
+		const struct peerlane_bucket_options *options)
+{
+	int ret = understand(bucket, options);
+	char text[PL_TEXT_MAX];
+
+	if (!ret)
+		return pl_bucket_agree(bucket->group, &bucket->options);
+	pl_text_keep(text);
+	pl_bucket_agree(bucket->group, NULL);
+	pl_text_put(text);
+	return ret;
 }
 
 int peerlane_bucket_create(struct peerlane_group *group,

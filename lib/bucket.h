@@ -43,7 +43,10 @@ int pl_bucket_layout(const struct peerlane_bucket_options *own,
 		     struct pl_bucket_layout *layout);
 void pl_bucket_layout_free(struct pl_bucket_layout *layout);
 
-/* bucket_agree.c: all ranks have the same; an operation of all */
+/*
+ * bucket_agree.c: all ranks have the same; an operation of all. @own: NULL if this
+ * rank's were refused
+ */
 int pl_bucket_agree(struct peerlane_group *group,
 		    const struct peerlane_bucket_options *own);
 uint64_t pl_bucket_fingerprint(const struct peerlane_bucket_options *own);

@@ -11,6 +11,9 @@
 
 static const char what[] = "buckets";
 
+/* Of a rank whose options were refused there */
+#define REFUSED	UINT64_C(0)
+
 /* ---- fingerprints ------------------------------------------------------------ */
 
 /* FNV-1a, byte by byte, so that it does not depend on who computes it */
@@ -36,7 +39,7 @@ uint64_t pl_bucket_fingerprint(const struct peerlane_bucket_options *own)
 		hash = mix(hash, words[i]);
 	for (i = 0; i < own->tensors; i++)
 		hash = mix(hash, own->counts[i]);
-	return hash;
+	return hash == REFUSED ? 1 : hash;
 }
 
 static uint32_t first_other(const uint64_t *fingerprints, uint32_t ranks,
@@ -111,8 +114,12 @@ static int gather(struct peerlane_group *group, uint32_t slot, uint32_t rank)
 static int compare(const uint64_t *fingerprints,
 		   const struct peerlane_group_status *status)
 {
-	uint32_t odd = pl_bucket_odd(fingerprints, status->ranks);
+	uint32_t odd = pl_bucket_odd(fingerprints, status->ranks), i;
 
+	for (i = 0; i < status->ranks; i++)
+		if (fingerprints[i] == REFUSED)
+			return pl_fail_text(EBADE, "%s: rank %u was told what was refused there",
+					    what, i);
 	if (odd == status->ranks)
 		return 0;
 	return pl_fail_text(EBADE, "%s: rank %u was told other tensors than rank %u, or other sizes of buckets",
@@ -159,7 +166,7 @@ int pl_bucket_agree(struct peerlane_group *group,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (fingerprints == MAP_FAILED)
 		return pl_fail(errno, "%s", what);
-	fingerprints[status.rank] = pl_bucket_fingerprint(own);
+	fingerprints[status.rank] = own ? pl_bucket_fingerprint(own) : REFUSED;
 	ret = agree_by(group, fingerprints, length, &status);
 	munmap(fingerprints, length);
 	return ret;

@@ -90,8 +90,10 @@ peerlane_bucket_layout(const struct peerlane_bucket_options *options,
  *
  * All ranks call it, as if it was an operation: it is one, an all-gather by
  * which they compare what each was told. A slot has to be free meanwhile, and a
- * few pages are charged to RLIMIT_MEMLOCK. Return: 0; -EBADE a rank was told
- * something else, and peerlane_strerror() names it; -ENOSPC no slot is free; as
+ * few pages are charged to RLIMIT_MEMLOCK. A rank whose @options are refused takes
+ * part all the same, so that the others hear of it. Return: 0; -EBADE a rank was
+ * told something else, or what was refused there, and peerlane_strerror() names it;
+ * -ENOSPC no slot is free; as
  * peerlane_bucket_layout(), peerlane_region_host() and peerlane_group_run().
  */
 PEERLANE_API int

@@ -271,6 +271,36 @@ static void a_rank_with_other_tensors_is_named(void)
 	end();
 }
 
+static void *create_refused(void *arg)
+{
+	struct rank *rank = arg;
+	struct peerlane_bucket_options options = bucket_options;
+
+	if (rank->number != 1)
+		return create_only(arg);
+	options.align = 3;
+	rank->result = join(rank);
+	if (!rank->result)
+		rank->result = peerlane_bucket_create(rank->group, &options,
+						      &rank->bucket);
+	fail(rank, 0);
+	return NULL;
+}
+
+static void a_rank_whose_options_are_refused_is_named(void)
+{
+	if (!begin(500, 0))
+		return;
+	run(create_refused);
+	CHECK_INT(ranks[1].result, -EINVAL);
+	CHECK_HAS(ranks[1].why, "alignment 3");
+	for (uint32_t i = 0; i < RANKS; i += 2) {
+		CHECK_INT(ranks[i].result, -EBADE);
+		CHECK_HAS(ranks[i].why, "rank 1 was told what was refused there");
+	}
+	end();
+}
+
 /* Rank 2 leaves before its last tensor is ready. */
 static void *leave_early(void *arg)
 {
@@ -322,6 +352,7 @@ static const struct tap_case cases[] = {
 	TAP_CASE(ranks_may_be_ready_in_different_order),
 	TAP_CASE(a_group_of_depth_1_is_enough),
 	TAP_CASE(a_rank_with_other_tensors_is_named),
+	TAP_CASE(a_rank_whose_options_are_refused_is_named),
 	TAP_CASE(a_rank_that_leaves_is_named), TAP_CASE(slots_are_free_again),
 };
 

@@ -19,7 +19,7 @@ static const uint64_t four[] = { 10, 20, 30, 40 };
 
 static struct peerlane_group_info status;
 static uint64_t *prints;
-static uint64_t others;
+static uint64_t others, told;
 
 static void fill_status(void *arg)
 {
@@ -42,6 +42,7 @@ static void fill_gather(void *arg)
 	uint32_t i;
 
 	fill_submit(arg);
+	told = prints[0];
 	for (i = 1; i < status.ranks; i++)
 		prints[i] = others ? others : prints[0];
 }
@@ -136,8 +137,23 @@ static void a_failing_kernel_leaves_nothing(void)
 	CHECK_HAS(peerlane_strerror(), "not joined");
 	for (int i = 1; i <= 4; i++) {
 		fake.calloc_fail = i;
+		if (i > 1)	/* the others hear of it */
+			plan_agree(2, 0);
 		CHECK_INT(create(OPTIONS()), -ENOMEM);
 	}
+	end();
+}
+
+static void what_is_refused_here_is_told_to_all(void)
+{
+	begin();
+	others = 12345;
+	told = 1;
+	plan_agree(2, 0);
+	CHECK_INT(create(OPTIONS(.align = 3)), -EINVAL);
+	CHECK_HAS(peerlane_strerror(), "alignment 3");
+	CHECK_INT(told, 0);
+	others = 0;
 	end();
 }
 
@@ -425,6 +441,7 @@ static const struct tap_case cases[] = {
 	TAP_CASE(buckets_keep_their_order), TAP_CASE(finish_waits_for_all),
 	TAP_CASE(one_may_be_waited_for), TAP_CASE(tensors_are_ready_once),
 	TAP_CASE(without_room_it_is_begun_later),
+	TAP_CASE(what_is_refused_here_is_told_to_all),
 	TAP_CASE(room_that_others_have_is_not_waited_for),
 	TAP_CASE(finish_can_be_called_again),
 	TAP_CASE(an_error_ends_all_of_them), TAP_CASE(an_error_is_not_forgotten),
