@@ -122,6 +122,7 @@ struct aggregator_group {
 	u32 first_left;
 	u64 left_at;			/* ns */
 	struct aggregator_tuning tuning;
+	struct group_late late;
 	u32 gamma;			/* ps for a byte; READ_ONCE */
 
 	struct work_struct end_work;
@@ -254,6 +255,14 @@ void aggregator_fail_rank(struct aggregator_rank *rank, u32 cause);
 void aggregator_left(struct aggregator_rank *rank);
 u32 aggregator_ranks(struct peerlane_aggregator *aggregator, u64 group,
 		     struct peerlane_rank_record *records, u32 room);
+
+/* ---- aggregator_event.c: what netlink's readers are told ---- */
+
+/* @kind: GROUP_FORMED, or GROUP_ENDED, which is final */
+void aggregator_event(const struct aggregator_group *group, u32 kind);
+void aggregator_lane_event(const struct aggregator_rank *rank, u32 lane);
+/* aggregator->lock held, group->lock not: who is late again and again? */
+void aggregator_late_events(struct aggregator_group *group);
 
 /* ---- aggregator_time.c ---- */
 

@@ -5,6 +5,7 @@
 #include <linux/slab.h>
 
 #include "aggregator.h"
+#include "peerlane_netlink.h"
 #include "reduce_cpu.h"
 
 #define GRACE	(2 * HZ)	/* for ranks to close, after they were told */
@@ -253,6 +254,7 @@ static void reap_work(struct work_struct *work)
 	mutex_unlock(&aggregator->lock);
 	aggregator_record(aggregator, PEERLANE_AGGREGATOR_RECORD_ENDED, group,
 			  group_cause_errno(group->fault.cause));
+	aggregator_event(group, PEERLANE_EVENT_KIND_GROUP_ENDED);
 	group_free(group);
 	aggregator_put(aggregator);
 }
@@ -415,6 +417,7 @@ static void form(struct aggregator_group *group)
 	}
 	aggregator_record(aggregator, PEERLANE_AGGREGATOR_RECORD_FORMED, group,
 			  0);
+	aggregator_event(group, PEERLANE_EVENT_KIND_GROUP_FORMED);
 }
 
 void aggregator_joined(struct aggregator_rank *rank)

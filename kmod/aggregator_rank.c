@@ -254,6 +254,11 @@ static void withdrawn(struct link *link, void *owner, struct link_grant *grant)
 	link_grant_forget(link, grant);
 }
 
+static void lane_left(struct link *link, void *owner, u32 lane)
+{
+	aggregator_lane_event(owner, lane);
+}
+
 static void room(struct link *link, void *owner)
 {
 	struct aggregator_rank *rank = owner;
@@ -296,6 +301,7 @@ static const struct link_owner_ops rank_ops = {
 	.exposed	= exposed,
 	.withdrawn	= withdrawn,
 	.room		= room,
+	.lane_left	= lane_left,
 	.down		= went_down,
 };
 

@@ -59,6 +59,8 @@ void aggregator_look_after(struct aggregator_group *group)
 		group_table_late(&group->table, now, limit, &fault) ||
 		leave_is_late(group, now, limit, &fault));
 	spin_unlock(&group->lock);
+	if (!ended && formed)
+		aggregator_late_events(group);
 	if (!ended && !formed)
 		late = join_is_late(group, &fault);
 	if (late)

@@ -118,6 +118,13 @@ static inline struct nlattr **peerlane_dump_attrs(struct netlink_callback *cb)
 #endif
 }
 
+/* 6.7: who may join a multicast group is said by flags of their own. */
+#ifdef HAVE_GENL_MCAST_CAP
+#define PEERLANE_MCGRP_ADMIN	GENL_MCAST_CAP_NET_ADMIN
+#else
+#define PEERLANE_MCGRP_ADMIN	GENL_UNS_ADMIN_PERM
+#endif
+
 /* The work queue that is bound to no CPU. */
 static inline struct workqueue_struct *peerlane_unbound_wq(void)
 {

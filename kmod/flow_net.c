@@ -3,6 +3,7 @@
 #include <net/netns/generic.h>
 
 #include "flow.h"
+#include "netlink.h"
 
 static unsigned int flow_net_id __read_mostly;
 
@@ -69,11 +70,16 @@ int peerlane_flows_init(void)
 	ret = flow_observe_init();
 	if (ret)
 		goto err_pernet;
-	ret = peerlane_netlink_init();
+	ret = peerlane_group_events_init();
 	if (ret)
 		goto err_observe;
+	ret = peerlane_netlink_init();
+	if (ret)
+		goto err_events;
 	return 0;
 
+err_events:
+	peerlane_group_events_exit();
 err_observe:
 	flow_observe_exit();
 err_pernet:
@@ -86,6 +92,7 @@ err_cache:
 void peerlane_flows_exit(void)
 {
 	peerlane_netlink_exit();
+	peerlane_group_events_exit();
 	flow_observe_exit();
 	unregister_pernet_subsys(&flow_net_ops);
 	flow_cache_exit();

@@ -274,6 +274,12 @@ bool group_links_down(struct peerlane_group *group);
 /* Of this rank's own doing. */
 struct group_fault group_own_fault(const struct peerlane_group *group, u32 cause);
 
+/* ---- group_event.c: what netlink's readers are told ---- */
+
+/* @kind: GROUP_FORMED, or GROUP_ENDED once the fault is set */
+void group_event(struct peerlane_group *group, u32 kind);
+void group_lane_event(struct group_peer *peer, u32 lane);
+
 /* ---- group_join.c ---- */
 
 int group_join(struct peerlane_group *group,

@@ -7,6 +7,7 @@
 #include <linux/jiffies.h>
 
 #include "group.h"
+#include "peerlane_netlink.h"
 
 #define GOODBYE		(HZ / 2)	/* for aggregators to close */
 
@@ -163,6 +164,9 @@ void group_end_work(struct work_struct *work)
 	/* Who was joining, or exposing, is done; nobody begins again. */
 	mutex_lock(&group->bind_lock);
 	mutex_unlock(&group->bind_lock);
+	/* One that was never to be joined is no event. */
+	if (group->peer_count)
+		group_event(group, PEERLANE_EVENT_KIND_GROUP_ENDED);
 	say_goodbye(group);
 	end_links(group);
 	mutex_lock(&group->bind_lock);

@@ -5,6 +5,7 @@
 #include <linux/uaccess.h>
 
 #include "group.h"
+#include "peerlane_netlink.h"
 
 /* ---- memory ---- */
 
@@ -282,6 +283,7 @@ void group_join_work(struct work_struct *work)
 						    join_work);
 	struct group_fault fault = group_own_fault(group, GROUP_CAUSE_REVOKED);
 	struct peerlane_msg msg = {};
+	bool formed = false;
 	int ret;
 
 	mutex_lock(&group->bind_lock);
@@ -293,8 +295,12 @@ void group_join_work(struct work_struct *work)
 		group_set_state(group, PEERLANE_GROUP_JOINED);
 		group_queue_record(group, &group->joined);
 		group_watch(group);
+		formed = true;
 	}
 	spin_unlock(&group->queue_lock);
+	/* Before the end, which waits for bind_lock, is told. */
+	if (formed)
+		group_event(group, PEERLANE_EVENT_KIND_GROUP_FORMED);
 	mutex_unlock(&group->bind_lock);
 	if (ret == -ENOTCONN)
 		fault = (struct group_fault){ .cause = GROUP_CAUSE_DEAD,

@@ -44,6 +44,9 @@ static void fill(const struct peerlane_group *group, u32 peer, u32 lane,
 		.lane = lane,
 		.state = info->state,
 		.qpn = info->qpn,
+		.left_ns = info->left_ns,
+		.cause = info->cause,
+		.peer_qpn = info->peer_qpn,
 	};
 }
 

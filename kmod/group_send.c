@@ -325,6 +325,11 @@ static void came_up(struct link *link, void *owner)
 	group_pipe_push(&peer->pipe);
 }
 
+static void lane_left(struct link *link, void *owner, u32 lane)
+{
+	group_lane_event(owner, lane);
+}
+
 static void went_down(struct link *link, void *owner)
 {
 	struct group_peer *peer = owner;
@@ -352,5 +357,6 @@ const struct link_owner_ops group_link_ops = {
 	.exposed	= exposed,
 	.withdrawn	= withdrawn,
 	.room		= room,
+	.lane_left	= lane_left,
 	.down		= went_down,
 };

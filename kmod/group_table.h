@@ -51,6 +51,8 @@ struct group_rank_stats {
 	u64 late_max;
 	u64 last;		/* times that it was the last one */
 	u32 repeats;		/* segments said again since the last new one */
+	u64 seen_segments;	/* at the last look for late ones */
+	u64 seen_late;
 	u32 late[GROUP_LATENESS_BUCKETS];
 };
 
@@ -96,6 +98,39 @@ void group_table_done(struct group_table *table, u64 n);
  */
 bool group_table_late(const struct group_table *table, u64 now, u64 limit,
 		      struct group_fault *fault);
+
+/* ---- group_late.c: who is late again and again ---- */
+
+#define GROUP_LATE_WINDOW	2000000000ULL	/* ns, at least */
+#define GROUP_LATE_WINDOWS	3	/* one after the other, that count */
+#define GROUP_LATE_SHARE	100000	/* of the time, in millionths */
+
+/* Zeroed at first; a window begins with the first look. */
+struct group_late {
+	u64 at;			/* ns: the last look */
+	u32 suspect;		/* late in the last windows, or GROUP_NOBODY */
+	u32 windows;		/* in so many */
+	u32 calm;		/* windows that @accused was not */
+	u32 accused;		/* that was told of, if @told */
+	bool told;
+};
+
+/* What is to be told of one rank. */
+struct group_late_word {
+	bool late;		/* else it is in time again */
+	u32 rank;
+	u32 share;		/* of the time it costs, in millionths */
+	u64 delay_ns;		/* on average */
+};
+
+/*
+ * To be called often; looks once in a window, which lasts until there were some
+ * segments or somebody stands still. Fills up to two words, the one that
+ * ends before the one that begins, and returns how many.
+ */
+u32 group_late_look(struct group_table *table, struct group_late *late, u64 now,
+		    struct group_late_word words[2]);
+
 /* Is anything FILLING or FULL? For LEAVE. */
 bool group_table_is_busy(const struct group_table *table);
 

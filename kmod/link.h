@@ -199,6 +199,8 @@ struct link_owner_ops {
 			const void *data, u32 length);
 	/* Credit came back: there may be room for more. */
 	void (*room)(struct link *link, void *owner);
+	/* A lane was left, and others have its operations. Or NULL */
+	void (*lane_left)(struct link *link, void *owner, u32 lane);
 	/* All are completed, and nobody reaches memory through the link. */
 	void (*down)(struct link *link, void *owner);
 	/* Nothing of it is left: the owner need not live on for it. Or NULL. */
@@ -258,6 +260,9 @@ struct link_lane_info {
 	u64 bytes;
 	u64 replayed;
 	u64 delay_ns;
+	u64 left_ns;		/* since boot; 0: live */
+	u32 cause;		/* enum peerlane_lane_cause; 0: live */
+	u32 peer_qpn;		/* 0: not known yet */
 };
 
 /* False: there is no such lane, or the link never was up. Waits for nobody. */

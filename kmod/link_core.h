@@ -305,9 +305,10 @@ void link_lane_abort(struct link_lane *lane, int status);
 void link_leave_work(struct work_struct *work);
 /*
  * Any process context. True: its operations are going to be done by others.
- * False: there are none, and the caller has to end the link.
+ * False: there are none, and the caller has to end the link. @cause: enum
+ * peerlane_lane_cause, of the first call
  */
-bool link_lane_leave(struct link_lane *lane);
+bool link_lane_leave(struct link_lane *lane, u32 cause);
 /* Those that move nothing for long while others do. */
 void link_leave_stuck(struct link *link, unsigned long limit);
 /* LEFT came. 0, or the link dies of it. */

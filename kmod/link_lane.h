@@ -121,6 +121,8 @@ struct link_lane {
 	bool left;		/* others have its operations; READ_ONCE outside */
 	bool told;		/* the peer has left it too */
 	unsigned long leaving_since;	/* jiffies */
+	u64 left_at;		/* ns since boot: it is leaving */
+	u32 cause;		/* enum peerlane_lane_cause */
 	u64 owners_out;		/* OWNER messages posted, ever */
 	u32 controls_out;	/* the others, but LEFT */
 	u32 peer_owners;	/* of those, what came to the peer; once told */

@@ -17,13 +17,14 @@
  */
 #include <linux/bitops.h>
 #include <linux/jiffies.h>
+#include <linux/ktime.h>
 
 #include "link_core.h"
 
 /* ---- begin ---- */
 
 /* False: it is the last one. */
-static bool begin(struct link_lane *lane)
+static bool begin(struct link_lane *lane, u32 cause)
 {
 	struct link *link = lane->link;
 	unsigned long rest;
@@ -44,6 +45,8 @@ static bool begin(struct link_lane *lane)
 	lane->open = false;
 	WRITE_ONCE(lane->leaving, true);
 	lane->leaving_since = jiffies;
+	lane->left_at = ktime_get_boottime_ns();
+	lane->cause = cause;
 	/* It may have gone by this one. */
 	WRITE_ONCE(link->ping_out, false);
 	return true;
@@ -57,7 +60,7 @@ static void go_on(struct link_lane *lane)
 		queue_work(link_life_queue, &lane->leave);
 }
 
-bool link_lane_leave(struct link_lane *lane)
+bool link_lane_leave(struct link_lane *lane, u32 cause)
 {
 	bool may;
 
@@ -65,7 +68,7 @@ bool link_lane_leave(struct link_lane *lane)
 		return false;
 	spin_lock(&lane->lock);
 	may = lane->leaving;
-	if (!may && begin(lane)) {
+	if (!may && begin(lane, cause)) {
 		may = true;
 		go_on(lane);
 	}
@@ -138,7 +141,7 @@ void link_leave_stuck(struct link *link, unsigned long limit)
 				others_go_on(lane, limit / 4);
 		/* Twice: of two that were held up one is always the first. */
 		if (lane->suspect && was_suspect)
-			link_lane_leave(lane);
+			link_lane_leave(lane, PEERLANE_LANE_CAUSE_SILENT);
 	}
 }
 
@@ -154,7 +157,7 @@ int link_left_in(struct link_lane *lane, const struct link_message *message)
 	    message->lane == lane->index)
 		return -EPROTO;
 	which = link->lanes[message->lane];
-	if (!link_lane_leave(which)) {
+	if (!link_lane_leave(which, PEERLANE_LANE_CAUSE_PEER)) {
 		link_kill(link, -ECONNRESET, -ECONNRESET,
 			  "the last lane broke");
 		return 0;
@@ -302,6 +305,8 @@ static void finish(struct link_lane *lane)
 		settle(lane);
 		replay(lane, &posted, &pending);
 		link->ops->room(link, link->owner);
+		if (link->ops->lane_left)
+			link->ops->lane_left(link, link->owner, lane->index);
 	}
 	mutex_unlock(&link->poll_lock);
 	if (may)

@@ -61,7 +61,8 @@ void link_request_failed(struct link_lane *lane, struct link_work *work,
 		return;
 	}
 	/* Only the path is to blame. */
-	if (status == IB_WC_RETRY_EXC_ERR && link_lane_leave(lane))
+	if (status == IB_WC_RETRY_EXC_ERR &&
+	    link_lane_leave(lane, PEERLANE_LANE_CAUSE_UNANSWERED))
 		return;
 	spin_lock(&lane->lock);
 	lane->open = false;

@@ -86,6 +86,9 @@ bool link_lane_info(struct link *link, u32 index, struct link_lane_info *info)
 		.bytes = lane->bytes_posted,
 		.replayed = lane->replayed,
 		.delay_ns = READ_ONCE(lane->delay),
+		.left_ns = lane->left_at,
+		.cause = lane->cause,
+		.peer_qpn = lane->peer_qpn,
 	};
 	spin_unlock(&lane->lock);
 	return true;

@@ -4,12 +4,12 @@
 
 #include "netlink.h"
 
-enum group {
-	GROUP_EVENTS,
-};
-
 static const struct genl_multicast_group groups[] = {
-	[GROUP_EVENTS] = { .name = PEERLANE_MCGRP_EVENTS },
+	[PEERLANE_EVENTS] = { .name = PEERLANE_MCGRP_EVENTS },
+	[PEERLANE_GROUPS] = {
+		.name = PEERLANE_MCGRP_GROUPS,
+		.flags = PEERLANE_MCGRP_ADMIN,
+	},
 };
 
 static const struct genl_ops operations[] = {
@@ -90,18 +90,47 @@ struct sk_buff *peerlane_reply_new(struct genl_info *info, size_t room,
 
 /* ---- events ---- */
 
+int peerlane_put_event(struct sk_buff *skb, u32 kind, u64 sequence, u64 time,
+		       u32 share)
+{
+	if (nla_put_u32(skb, PEERLANE_A_EVENT_KIND, kind) ||
+	    flow_put_u64(skb, PEERLANE_A_EVENT_SEQUENCE, sequence,
+			 PEERLANE_A_EVENT_PAD) ||
+	    flow_put_u64(skb, PEERLANE_A_EVENT_TIME, time,
+			 PEERLANE_A_EVENT_PAD))
+		return -EMSGSIZE;
+	return flow_put_u32(skb, PEERLANE_A_EVENT_SHARE, share);
+}
+
+int peerlane_netlink_multicast(struct net *net, struct sk_buff *skb,
+			       enum peerlane_mcgrp group)
+{
+	int ret = 0;
+
+	down_read(&family_lock);
+	if (family_is_there)
+		ret = genlmsg_multicast_netns(&peerlane_family, net, skb, 0,
+					      group, GFP_KERNEL);
+	else
+		nlmsg_free(skb);
+	up_read(&family_lock);
+	/* Nobody listens, or a reader is too slow, which it is told itself. */
+	return ret == -ESRCH || ret == -ENOBUFS ? 0 : ret;
+}
+
+bool peerlane_netlink_has_listeners(struct net *net, enum peerlane_mcgrp group)
+{
+	return genl_has_listeners(&peerlane_family, net, group);
+}
+
 static int put_event(struct sk_buff *skb,
 		     const struct flow_event_record *record,
 		     const struct flow_snapshot *snapshot)
 {
 	struct nlattr *nest;
 
-	if (nla_put_u32(skb, PEERLANE_A_EVENT_KIND, record->kind) ||
-	    flow_put_u64(skb, PEERLANE_A_EVENT_SEQUENCE, record->sequence,
-			 PEERLANE_A_EVENT_PAD) ||
-	    flow_put_u64(skb, PEERLANE_A_EVENT_TIME, record->time,
-			 PEERLANE_A_EVENT_PAD) ||
-	    flow_put_u32(skb, PEERLANE_A_EVENT_SHARE, record->share))
+	if (peerlane_put_event(skb, record->kind, record->sequence,
+			       record->time, record->share))
 		return -EMSGSIZE;
 	nest = nla_nest_start(skb, PEERLANE_A_EVENT_FLOW);
 	if (!nest || flow_put(skb, snapshot, false))
@@ -110,12 +139,12 @@ static int put_event(struct sk_buff *skb,
 	return 0;
 }
 
-static int send_event(struct net *net, const struct flow_event_record *record,
-		      const struct flow_snapshot *snapshot)
+int peerlane_netlink_event(struct flow_table *table,
+			   const struct flow_event_record *record,
+			   const struct flow_snapshot *snapshot)
 {
 	struct sk_buff *skb;
 	void *header;
-	int ret;
 
 	skb = genlmsg_new(FLOW_PUT_MAX + NLMSG_GOODSIZE / 4, GFP_KERNEL);
 	if (!skb)
@@ -127,23 +156,7 @@ static int send_event(struct net *net, const struct flow_event_record *record,
 		return -EMSGSIZE;
 	}
 	genlmsg_end(skb, header);
-	ret = genlmsg_multicast_netns(&peerlane_family, net, skb, 0,
-				      GROUP_EVENTS, GFP_KERNEL);
-	/* Nobody listens, or a reader is too slow, which it is told itself. */
-	return ret == -ESRCH || ret == -ENOBUFS ? 0 : ret;
-}
-
-int peerlane_netlink_event(struct flow_table *table,
-			   const struct flow_event_record *record,
-			   const struct flow_snapshot *snapshot)
-{
-	int ret = 0;
-
-	down_read(&family_lock);
-	if (family_is_there)
-		ret = send_event(table->net, record, snapshot);
-	up_read(&family_lock);
-	return ret;
+	return peerlane_netlink_multicast(table->net, skb, PEERLANE_EVENTS);
 }
 
 int peerlane_netlink_init(void)

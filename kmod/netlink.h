@@ -5,9 +5,16 @@
 
 #include <net/genetlink.h>
 
+#include "compat.h"
 #include "flow.h"
+#include "peerlane_group.h"
 
 /* ---- netlink.c ---- */
+
+enum peerlane_mcgrp {
+	PEERLANE_EVENTS,
+	PEERLANE_GROUPS,
+};
 
 extern struct genl_family peerlane_family;
 
@@ -31,6 +38,64 @@ struct flow_event_record {
 int peerlane_netlink_event(struct flow_table *table,
 			   const struct flow_event_record *record,
 			   const struct flow_snapshot *snapshot);
+
+/* What an event of any kind has. */
+int peerlane_put_event(struct sk_buff *skb, u32 kind, u64 sequence, u64 time,
+		       u32 share);
+/* Takes @skb. Negative if a reader may have missed it. May sleep. */
+int peerlane_netlink_multicast(struct net *net, struct sk_buff *skb,
+			       enum peerlane_mcgrp group);
+/* The family is there. */
+bool peerlane_netlink_has_listeners(struct net *net, enum peerlane_mcgrp group);
+
+/* ---- netlink_group.c: events of groups ---- */
+
+/**
+ * struct group_event_record - what happened to a group
+ * @kind: enum peerlane_event_kind
+ * @share: RANK_LATE: of the time, in millionths
+ * @sequence: number in this namespace; filled in
+ * @time: ns since boot; filled in
+ * @group: its number
+ * @file: number of the rank's file or the aggregator's
+ * @delay_ns: RANK_LATE: of the rank, on average
+ * @at_aggregator: it is an aggregator that tells
+ * @ranks: of the group
+ * @rank: that is meant
+ * @cause: GROUP_ENDED: enum peerlane_group_cause; LANE_LEFT: peerlane_lane_cause
+ * @status: GROUP_ENDED: negative errno, or 0
+ * @fault_rank: of a cause, or PEERLANE_RANK_NONE
+ * @aggregator: index in the group
+ * @lane: index in the link
+ * @label: of the file's flows
+ * @reason: GROUP_ENDED, in words, or empty
+ */
+struct group_event_record {
+	u32 kind;
+	u32 share;
+	u64 sequence;
+	u64 time;
+	u64 group;
+	u64 file;
+	u64 delay_ns;
+	bool at_aggregator;
+	u32 ranks;
+	u32 rank;
+	u32 cause;
+	s32 status;
+	u32 fault_rank;
+	u32 aggregator;
+	u32 lane;
+	char label[PEERLANE_ENDPOINT_LABEL_LEN];
+	char reason[PEERLANE_GROUP_TEXT_LEN];
+};
+
+int peerlane_group_events_init(void);
+void peerlane_group_events_exit(void);
+/* Any context but interrupts; the caller holds @net. */
+void peerlane_group_event(struct net *net, const struct group_event_record *record);
+/* The last one's number */
+u64 peerlane_group_events(struct net *net);
 
 /* ---- netlink_policy.c: by operation ---- */
 

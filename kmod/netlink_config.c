@@ -222,6 +222,9 @@ int peerlane_info_get(struct sk_buff *request, struct genl_info *info)
 	if (!skb)
 		return -ENOMEM;
 	if (put_sizes(skb) ||
+	    flow_put_u64(skb, PEERLANE_A_INFO_GROUP_EVENT_SEQUENCE,
+			 peerlane_group_events(genl_info_net(info)),
+			 PEERLANE_A_INFO_PAD) ||
 	    (table && (put_table(skb, table) || put_counts(skb, table)))) {
 		nlmsg_free(skb);
 		return -EMSGSIZE;

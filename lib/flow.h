@@ -25,6 +25,10 @@ int pl_flow_parse(struct nlattr **tb, struct peerlane_flow_info *info,
 int pl_flow_parse_nested(struct nlattr *nest, struct peerlane_flow_info *info);
 void pl_flow_parse_stats(struct nlattr **tb, struct peerlane_flow_stats *stats);
 
+/* group_event.c: likewise of a group; 0 or -EPROTO */
+int pl_group_event_parse(struct nlattr *nest,
+			 struct peerlane_event_group *group);
+
 /* flow_request.c: what the kernel is asked; 0 or a negative errno with a text */
 int pl_flow_put_key(struct nl_msg *msg, const struct peerlane_flow_key *key,
 		    const char *what);

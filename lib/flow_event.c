@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * Events of flows. The kernel numbers them; what did not arrive is counted by
- * the numbers, told as one event, and made good by asking which flows are
- * congested.
+ * Events of flows and of groups. The kernel numbers each of the two; what did not
+ * arrive is counted by the numbers, told as one event, and made good by asking
+ * which flows are congested.
  */
 #include <errno.h>
 #include <linux/genetlink.h>
@@ -17,7 +17,7 @@
 
 #include "flow.h"
 
-#define WHAT	"events of flows"
+#define WHAT	"events"
 
 /* More than the largest event has today; grows where that is not enough. */
 #define BUFFER		16384
@@ -28,7 +28,9 @@
 /**
  * struct peerlane_events - who receives events
  * @genl: its socket has joined the group
- * @last: number of the last event that was handed on or counted as lost
+ * @last: number of the last event of flows that was handed on or counted as lost
+ * @group_last: likewise of groups
+ * @has_groups: these are received
  * @lost: so many are to be told as lost
  * @overrun: some did not arrive; found out how many once the queue is empty
  * @resync: congested flows are to be read
@@ -44,6 +46,8 @@
 struct peerlane_events {
 	struct pl_genl genl;
 	uint64_t last;
+	uint64_t group_last;
+	bool has_groups;
 	uint64_t lost;
 	bool overrun;
 	bool resync;
@@ -164,11 +168,17 @@ static int count_lost(struct peerlane_events *events)
 	if (ret)
 		return ret;
 	/* Another module that counts from the beginning */
-	if (stats.event_sequence < events->last)
+	if (stats.event_sequence < events->last ||
+	    (events->has_groups &&
+	     stats.group_events < events->group_last))
 		return gone(events);
 	events->overrun = false;
 	events->lost = stats.event_sequence - events->last;
 	events->last = stats.event_sequence;
+	if (!events->has_groups)
+		return 0;
+	events->lost += stats.group_events - events->group_last;
+	events->group_last = stats.group_events;
 	return 0;
 }
 
@@ -204,29 +214,34 @@ static bool read_event(struct nlmsghdr *hdr, struct peerlane_event *event)
 	if (tb[PEERLANE_A_EVENT_FLOW] &&
 	    pl_flow_parse_nested(tb[PEERLANE_A_EVENT_FLOW], &event->flow))
 		return false;
-	return true;
+	return !tb[PEERLANE_A_EVENT_GROUP] ||
+	       !pl_group_event_parse(tb[PEERLANE_A_EVENT_GROUP], &event->group);
 }
 
 /* Return: 1 @event is filled, 0 it is not, or not yet. */
 static int take(struct peerlane_events *events, struct nlmsghdr *hdr,
 		struct peerlane_event *event)
 {
+	uint64_t *last;
+
 	if (hdr->nlmsg_len < NLMSG_HDRLEN + GENL_HDRLEN)
 		return 0;
 	if (hdr->nlmsg_type == GENL_ID_CTRL)
 		return is_farewell(hdr) ? gone(events) : 0;
 	if (hdr->nlmsg_type != events->genl.family || !read_event(hdr, event))
 		return 0;
-	if (event->sequence <= events->last)
+	last = event->group.group ? &events->group_last : &events->last;
+	if (event->sequence <= *last)
 		return 0;
-	if (event->sequence == events->last + 1) {
-		events->last = event->sequence;
+	if (event->sequence == *last + 1) {
+		*last = event->sequence;
 		return 1;
 	}
-	events->lost = event->sequence - events->last - 1;
-	events->last = event->sequence;
+	events->lost = event->sequence - *last - 1;
+	*last = event->sequence;
 	/* Whatever was missing until now is counted by this. */
-	events->overrun = false;
+	if (!events->has_groups)
+		events->overrun = false;
 	events->held = *event;
 	events->has_held = true;
 	return 0;
@@ -359,6 +374,11 @@ int peerlane_event_next(struct peerlane_events *events, int timeout,
 	return 0;
 }
 
+bool peerlane_event_has_groups(const struct peerlane_events *events)
+{
+	return events->has_groups;
+}
+
 int peerlane_event_fd(const struct peerlane_events *events)
 {
 	return nl_socket_get_fd(events->genl.socket);
@@ -381,6 +401,21 @@ static int join(struct peerlane_events *events, uint32_t group)
 	if (setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &group,
 		       sizeof(group)) < 0)
 		return pl_fail(errno, WHAT);
+	return 0;
+}
+
+/* Without the right to them, those of flows are still worth telling. */
+static int join_groups(struct peerlane_events *events)
+{
+	int ret;
+
+	if (!events->genl.groups)
+		return 0;
+	ret = join(events, events->genl.groups);
+	events->has_groups = !ret;
+	if (ret != -EPERM)
+		return ret;
+	pl_clear();
 	return 0;
 }
 
@@ -410,10 +445,14 @@ static int start(struct peerlane_events *events)
 	if (!ret)
 		ret = join(events, events->genl.events);
 	if (!ret)
-		ret = peerlane_flow_stats(&stats);
+		ret = join_groups(events);
 	if (!ret)
-		events->last = stats.event_sequence;
-	return ret;
+		ret = peerlane_flow_stats(&stats);
+	if (ret)
+		return ret;
+	events->last = stats.event_sequence;
+	events->group_last = stats.group_events;
+	return 0;
 }
 
 int peerlane_event_open(bool current, struct peerlane_events **out)

@@ -129,16 +129,19 @@ const char *peerlane_flow_pairing_name(uint32_t pairing)
 
 const char *peerlane_event_name(uint32_t kind)
 {
-	switch (kind) {
-	case PEERLANE_EVENT_CONGESTION_ON:
-		return "congestion-on";
-	case PEERLANE_EVENT_CONGESTION_OFF:
-		return "congestion-off";
-	case PEERLANE_EVENT_LOST:
+	static const char *const names[] = {
+		[PEERLANE_EVENT_CONGESTION_ON] = "congestion-on",
+		[PEERLANE_EVENT_CONGESTION_OFF] = "congestion-off",
+		[PEERLANE_EVENT_GROUP_FORMED] = "group-formed",
+		[PEERLANE_EVENT_GROUP_ENDED] = "group-ended",
+		[PEERLANE_EVENT_RANK_LATE] = "rank-late",
+		[PEERLANE_EVENT_RANK_IN_TIME] = "rank-in-time",
+		[PEERLANE_EVENT_LANE_LEFT] = "lane-left",
+	};
+
+	if (kind == PEERLANE_EVENT_LOST)
 		return "lost";
-	default:
-		return "unknown";
-	}
+	return kind ? name_of(names, COUNT(names), kind) : "unknown";
 }
 
 /* NULL where the number has no counter: there are gaps. */

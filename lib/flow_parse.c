@@ -70,6 +70,7 @@ static const struct field info_fields[] = {
 	INFO(TRUNCATED, truncated), INFO(MALFORMED, malformed),
 	INFO(AGGREGATED, aggregated), INFO(ELSEWHERE, elsewhere),
 	INFO(EVENTS_LOST, events_lost), INFO(EVENT_SEQUENCE, event_sequence),
+	INFO(GROUP_EVENT_SEQUENCE, group_events),
 };
 
 uint64_t pl_flow_number(const struct nlattr *attr)

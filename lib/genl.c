@@ -50,6 +50,9 @@ static void read_group(struct nlattr *group, struct pl_genl *genl)
 	if (!strcmp(name, PEERLANE_MCGRP_EVENTS))
 		genl->events =
 			pl_netlink_number(tb[CTRL_ATTR_MCAST_GRP_ID], 0);
+	else if (!strcmp(name, PEERLANE_MCGRP_GROUPS))
+		genl->groups =
+			pl_netlink_number(tb[CTRL_ATTR_MCAST_GRP_ID], 0);
 }
 
 static int family_row(struct nlmsghdr *hdr, void *arg)

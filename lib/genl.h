@@ -9,12 +9,14 @@
  * struct pl_genl - a socket that speaks with the module
  * @socket: for questions
  * @family: the kernel's number of the family
- * @events: number of the group that events are sent to
+ * @events: number of the group that events of flows are sent to
+ * @groups: likewise those of groups; 0: this module sends none
  */
 struct pl_genl {
 	struct nl_sock *socket;
 	uint16_t family;
 	uint32_t events;
+	uint32_t groups;
 };
 
 /**

@@ -107,6 +107,9 @@ static void convert_lane(void *out, const void *in)
 		.lane = info->lane,
 		.state = info->state,
 		.qpn = info->qpn,
+		.left_ns = info->left_ns,
+		.cause = info->cause,
+		.peer_qpn = info->peer_qpn,
 	};
 }
 

@@ -130,6 +130,15 @@ const char *peerlane_group_state_name(uint32_t state)
 	return name(names, COUNT(names), state);
 }
 
+const char *peerlane_lane_cause_name(uint32_t cause)
+{
+	static const char *const names[] = {
+		"none", "unanswered", "silent", "peer",
+	};
+
+	return name(names, COUNT(names), cause);
+}
+
 const char *peerlane_lane_state_name(uint32_t state)
 {
 	static const char *const names[] = {

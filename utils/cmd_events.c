@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* peerlane events: what happens to flows, as it happens. */
+/* peerlane events: what happens to flows and groups, as it happens. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "flow.h"
+#include "group.h"
 #include "units.h"
 
 static volatile sig_atomic_t stopped;
@@ -51,12 +52,51 @@ static void date_text(uint64_t boot_ns, char to[32])
 
 /* ---- output ------------------------------------------------------------- */
 
+static bool is_flow(const struct peerlane_event *event)
+{
+	return event->kind != PEERLANE_EVENT_LOST && !event->group.group;
+}
+
+/* What of a cause there is in this kind of event, or NULL */
+static const char *cause_name(const struct peerlane_event *event)
+{
+	if (event->kind == PEERLANE_EVENT_GROUP_ENDED)
+		return peerlane_ending_name(event->group.cause);
+	if (event->kind == PEERLANE_EVENT_LANE_LEFT)
+		return peerlane_lane_cause_name(event->group.cause);
+	return NULL;
+}
+
+static struct json_object *group_json(const struct peerlane_event *event)
+{
+	const struct peerlane_event_group *group = &event->group;
+	struct json_object *object = must(json_object_new_object());
+	const char *cause = cause_name(event);
+
+	json_number(object, "group", group->group);
+	json_number(object, "id", group->id);
+	json_text(object, "by", group->at_aggregator ? "aggregator" : "rank",
+		  SIZE_MAX);
+	json_number(object, "ranks", group->ranks);
+	json_number(object, "rank", group->rank);
+	json_number(object, "aggregator", group->aggregator);
+	json_number(object, "lane", group->lane);
+	json_text(object, "cause", cause ? cause : "", SIZE_MAX);
+	json_errno(object, group->status);
+	json_rank(object, "fault_rank",
+		  event->kind == PEERLANE_EVENT_GROUP_ENDED ?
+		  group->fault_rank : PEERLANE_NOBODY);
+	json_number(object, "delay", group->delay);
+	json_text(object, "label", group->label, sizeof(group->label));
+	json_text(object, "reason", group->reason, sizeof(group->reason));
+	return object;
+}
+
 static void print_json(const struct peerlane_event *event)
 {
 	static const struct peerlane_flow_qp nobody;
 	const struct flow_row row = { .info = &event->flow, .qp = &nobody };
 	struct json_object *object = must(json_object_new_object());
-	bool lost = event->kind == PEERLANE_EVENT_LOST;
 	char date[32] = "";
 
 	if (event->time)
@@ -70,13 +110,17 @@ static void print_json(const struct peerlane_event *event)
 	json_number(object, "share", event->share);
 	json_number(object, "lost", event->lost);
 	json_object_object_add(object, "flow",
-			       lost ? NULL : flow_json(&row, NULL));
+			       is_flow(event) ? flow_json(&row, NULL) : NULL);
+	json_object_object_add(object, "group",
+			       event->group.group ? group_json(event) : NULL);
 	json_print(stdout, object, options.pretty);
 }
 
 static enum tint tint_of(uint32_t kind)
 {
-	if (kind == PEERLANE_EVENT_CONGESTION_OFF)
+	if (kind == PEERLANE_EVENT_CONGESTION_OFF ||
+	    kind == PEERLANE_EVENT_GROUP_FORMED ||
+	    kind == PEERLANE_EVENT_RANK_IN_TIME)
 		return TINT_GOOD;
 	return TINT_BAD;
 }
@@ -98,6 +142,65 @@ static const char *tinted(enum tint tint)
 	return tint == TINT_GOOD ? "\033[32m" : "\033[31m";
 }
 
+/* Text of the kernel, made fit for a terminal; empty: nothing. To be freed. */
+static char *shown(const char *before, const char *text, size_t room)
+{
+	char *raw = format_text("%s%.*s", *text ? before : "", (int)room, text);
+	char *safe = printable(raw);
+
+	free(raw);
+	return safe;
+}
+
+static void group_words(const struct peerlane_event *event, char to[160])
+{
+	const struct peerlane_event_group *group = &event->group;
+	char delay[UNITS_ROOM], share[UNITS_ROOM], error[48] = "";
+
+	units_ns(delay, group->delay);
+	units_percent(share, event->share / 100);
+	if (group->status)
+		snprintf(error, sizeof(error), " (%s)", errno_text(group->status));
+	switch (event->kind) {
+	case PEERLANE_EVENT_GROUP_FORMED:
+		snprintf(to, 160, "%u ranks", group->ranks);
+		break;
+	case PEERLANE_EVENT_GROUP_ENDED:
+		snprintf(to, 160, "%s%s", cause_name(event), error);
+		break;
+	case PEERLANE_EVENT_RANK_LATE:
+		snprintf(to, 160, "rank %u by %s, which costs %s of the time",
+			 group->rank, delay, share);
+		break;
+	case PEERLANE_EVENT_RANK_IN_TIME:
+		snprintf(to, 160, "rank %u", group->rank);
+		break;
+	case PEERLANE_EVENT_LANE_LEFT:
+		snprintf(to, 160, "lane %u between rank %u and aggregator %u: %s",
+			 group->lane, group->rank, group->aggregator,
+			 cause_name(event));
+		break;
+	default:
+		*to = '\0';
+	}
+}
+
+static void print_group(const struct peerlane_event *event, const char *date)
+{
+	const struct peerlane_event_group *group = &event->group;
+	char *label = shown("  ", group->label, sizeof(group->label));
+	char *reason = shown(": ", group->reason, sizeof(group->reason));
+	char words[160];
+
+	group_words(event, words);
+	printf("%s  %s%-14s%s  group %ju  %s%s%s\n", date,
+	       tinted(tint_of(event->kind)), peerlane_event_name(event->kind),
+	       options.color ? "\033[0m" : "", (uintmax_t)group->group, words,
+	       reason, label);
+	free(reason);
+	free(label);
+}
+
 static void print_text(const struct peerlane_event *event)
 {
 	const struct peerlane_flow_info *flow = &event->flow;
@@ -105,7 +208,6 @@ static void print_text(const struct peerlane_event *event)
 	char from[64];
 	char to[64];
 	char share[UNITS_ROOM] = "-";
-	char *raw;
 	char *label;
 
 	if (event->time)
@@ -114,19 +216,21 @@ static void print_text(const struct peerlane_event *event)
 		print_lost(event, date);
 		return;
 	}
+	if (event->group.group) {
+		print_group(event, date);
+		return;
+	}
 	flow_end_text(flow->key.saddr, flow->peer_qpn, from);
 	flow_end_text(flow->key.daddr, flow->key.qpn, to);
 	if (!event->resync)
 		units_percent(share, event->share / 100);
-	raw = format_text("%.*s", (int)sizeof(flow->label), flow->label);
-	label = printable(raw);
-	printf("%s  %s%-14s%s  %7s  %s > %s  %s%s%s%s\n", date,
+	label = shown("  ", flow->label, sizeof(flow->label));
+	printf("%s  %s%-14s%s  %7s  %s > %s  %s%s%s\n", date,
 	       tinted(tint_of(event->kind)), peerlane_event_name(event->kind),
 	       options.color ? "\033[0m" : "", share, from, to,
 	       peerlane_flow_transport_name(flow->key.transport),
-	       *label ? "  " : "", label, event->resync ? "  (since before)" : "");
+	       label, event->resync ? "  (since before)" : "");
 	free(label);
-	free(raw);
 }
 
 /* ---- following ---------------------------------------------------------- */
@@ -207,6 +311,8 @@ static int events_run(int argc, char **argv)
 	error = peerlane_event_open(query.current, &events);
 	if (error)
 		return library_error(error);
+	if (!peerlane_event_has_groups(events))
+		note("events of groups are for those with CAP_NET_ADMIN");
 	if (query.timeout_ns)
 		follow.end = monotonic_ns() + query.timeout_ns;
 	status = status_of(&follow, print_events(&follow, events));
@@ -216,5 +322,5 @@ static int events_run(int argc, char **argv)
 
 const struct command events_command = {
 	"events", events_run, "[current] [count N] [timeout SECONDS]",
-	"congestion that begins and ends, as it happens"
+	"congestion, groups that form and end, late ranks: as it happens"
 };

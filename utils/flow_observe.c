@@ -139,6 +139,7 @@ static const struct flow_field numbers[] = {
 	NUMBER(elsewhere),
 	NUMBER(events_lost),
 	NUMBER(event_sequence),
+	NUMBER(group_events),
 };
 
 enum { SETTINGS = 4 };		/* of @numbers, the first ones */

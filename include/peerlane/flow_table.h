@@ -39,7 +39,8 @@ extern "C" {
  * @aggregated: packets merged before they could be seen
  * @elsewhere: packets of a flow that is counted at another point
  * @events_lost: events that could not be sent for lack of memory
- * @event_sequence: number of the last event
+ * @event_sequence: number of the last event of a flow
+ * @group_events: number of the last event of a group
  */
 struct peerlane_flow_stats {
 	uint32_t flows;
@@ -68,6 +69,7 @@ struct peerlane_flow_stats {
 	uint64_t elsewhere;
 	uint64_t events_lost;
 	uint64_t event_sequence;
+	uint64_t group_events;
 };
 
 /** peerlane_flow_stats() - limits and counts of this network namespace. */

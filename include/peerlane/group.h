@@ -458,6 +458,8 @@ PEERLANE_API int peerlane_group_query(const struct peerlane_group *group,
 PEERLANE_API int peerlane_group_list(struct peerlane_group_status **list,
 				     size_t *count);
 
+/** peerlane_lane_cause_name() - "unanswered", "silent", "peer"; "none", "unknown". */
+PEERLANE_API const char *peerlane_lane_cause_name(uint32_t cause);
 /** peerlane_lane_state_name() - "live", "leaving", "left". */
 PEERLANE_API const char *peerlane_lane_state_name(uint32_t state);
 
@@ -472,6 +474,9 @@ PEERLANE_API const char *peerlane_lane_state_name(uint32_t state);
  * @lane: which one of those to that aggregator
  * @state: see peerlane_lane_state_name()
  * @qpn: number of the queue pair
+ * @left_ns: when it failed, CLOCK_BOOTTIME; 0 it is live
+ * @cause: see peerlane_lane_cause_name()
+ * @peer_qpn: number of the aggregator's queue pair; 0 not known
  */
 struct peerlane_lane_status {
 	uint64_t id;
@@ -483,6 +488,9 @@ struct peerlane_lane_status {
 	uint32_t lane;
 	uint32_t state;
 	uint32_t qpn;
+	uint64_t left_ns;
+	uint32_t cause;
+	uint32_t peer_qpn;
 };
 
 /**

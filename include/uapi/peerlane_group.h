@@ -499,6 +499,18 @@ enum peerlane_lane_state {
 };
 
 /**
+ * enum peerlane_lane_cause - why a queue pair was left
+ * @PEERLANE_LANE_CAUSE_UNANSWERED: its device gave up: retries exceeded
+ * @PEERLANE_LANE_CAUSE_SILENT: nothing on it was completed, while others moved
+ * @PEERLANE_LANE_CAUSE_PEER: the other end left it
+ */
+enum peerlane_lane_cause {
+	PEERLANE_LANE_CAUSE_UNANSWERED	= 1,
+	PEERLANE_LANE_CAUSE_SILENT	= 2,
+	PEERLANE_LANE_CAUSE_PEER	= 3,
+};
+
+/**
  * struct peerlane_lane_info - one queue pair of a group file
  * @id: number of the file
  * @messages: of the group, that were posted; a segment is one
@@ -509,6 +521,9 @@ enum peerlane_lane_state {
  * @lane: index of the lane
  * @state: enum peerlane_lane_state
  * @qpn: number of the queue pair
+ * @left_ns: when it began to be left, CLOCK_BOOTTIME; 0: it is live
+ * @cause: enum peerlane_lane_cause; 0: it is live
+ * @peer_qpn: number of the aggregator's; 0: not known yet
  */
 struct peerlane_lane_info {
 	__aligned_u64 id;
@@ -520,6 +535,9 @@ struct peerlane_lane_info {
 	__u32 lane;
 	__u32 state;
 	__u32 qpn;
+	__aligned_u64 left_ns;
+	__u32 cause;
+	__u32 peer_qpn;
 };
 
 /*

@@ -201,7 +201,7 @@ def test_watch_ends_with_its_reader():
 # ---- events ---------------------------------------------------------------
 
 EVENT = {"kind": str, "resync": bool, "sequence": int, "time": int, "date": str, "share": int,
-         "lost": int, "flow": dict}
+         "lost": int, "flow": dict, "group": dict}
 
 
 def events(*args, fake=None):
@@ -221,6 +221,37 @@ def test_events():
         assert list(event["flow"]) == list(FLOW)
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", event["date"])
     assert [event["sequence"] for event in found] == [41, 42, 43]
+
+
+GROUP_EVENT = {"group": int, "id": int, "by": str, "ranks": int, "rank": int, "aggregator": int,
+               "lane": int, "cause": str, "errno": str, "fault_rank": int, "delay": int,
+               "label": str, "reason": str}
+
+
+def test_events_of_groups():
+    """events: those of groups say who, and why"""
+    status, found = events("count", "5", fake="groups")
+    assert status == 0 and [event["kind"] for event in found] == \
+        ["group-formed", "rank-late", "lane-left", "rank-in-time", "group-ended"], found
+    for event in found:
+        assert list(event) == list(EVENT) and event["flow"] is None, event
+        assert list(event["group"]) == list(GROUP_EVENT), event
+    late, left, ended = (found[k]["group"] for k in (1, 2, 4))
+    assert late["by"] == "aggregator" and late["rank"] == 3 and late["delay"] == 4100000, late
+    assert left["cause"] == "silent" and (left["aggregator"], left["lane"]) == (1, 2), left
+    assert ended["cause"] == "late" and ended["fault_rank"] == 3 and ended["errno"] == "ETIMEDOUT"
+    text = peerlane("events", "count", "5", fake="groups").out
+    for line in (b"group 77  4 ranks  rank 0 group 1", b"rank 3 by 4.10ms, which costs 31.00%",
+                 b"lane 2 between rank 0 and aggregator 1: silent",
+                 b"late (ETIMEDOUT): rank 3 is late in operation 7, 1 missing"):
+        assert line in text, text
+    assert b"\033" not in text, text
+
+
+def test_events_of_groups_are_not_for_all():
+    """events: who may not see those of groups is told so, and sees the others"""
+    done = peerlane("events", "count", "3", fake="denied-groups")
+    assert done.status == 0 and b"CAP_NET_ADMIN" in done.err and done.out.count(b"\n") == 3, done
 
 
 def test_events_current():

@@ -44,7 +44,7 @@ LIMITS = {"idle_timeout": int, "threshold_on": int, "threshold_off": int, "calm_
 STATS = LIMITS | {name: int for name in (
     "flows flow_limit flow_size buckets histograms histogram_limit histogram_size created expired "
     "evicted packets bytes missed_full missed_memory missed_histogram fragments truncated "
-    "malformed aggregated elsewhere events_lost event_sequence").split()}
+    "malformed aggregated elsewhere events_lost event_sequence group_events").split()}
 TCP = {"saddr": str, "sport": int, "daddr": str, "dport": int, "device": str, "lqpn": int, "pid": int,
        "comm": str} | {name: int for name in (
            "state mss cwnd unacked lost reordering srtt rttvar min_rtt bytes_sent "

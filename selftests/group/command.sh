@@ -163,10 +163,21 @@ slow_ranks() {
 	wait "$first" "$second"
 }
 
+# told EXPRESSION: of Python, over the events of groups so far.
+told() {
+	python3 -c 'import json, sys
+told = [(one["kind"], one["group"]) for one in map(json.loads, open(sys.argv[1]))]
+sys.exit(not eval("(" + sys.argv[2] + ")"))' "$log.told" "$1"
+}
+
 # Three ranks: nobody is late; then one is; then it does not move at all.
 why() {
-	local job
+	local job listener
 	peerlane flow observe local on
+	[ "$NODE" -ne 1 ] || {
+		peerlane -j events >"$log.told" 2>"$log.err" &
+		listener=$!
+	}
 	number=$((number + 1))
 	barrier "group-$number" 200 || return
 	if [ "$NODE" -eq 2 ]; then
@@ -178,16 +189,28 @@ why() {
 	wait_for "\"formed\".*\"group\":$number," "$events"
 	sleep 5
 	asked 15 'in health nobody is accused' 0 'not bad'
+	told "sum(kind == 'group-formed' and of['group'] == $number for kind, of in told) == 2 and
+not [kind for kind, _ in told if kind.startswith('rank-')]"
+	result $? 'it is told at once that the group formed, by the rank and the aggregator' "$log.told"
 	barrier why-healthy 300
 	sleep 3
 	asked 15 'a rank that is held up is named, and nobody else' 2 \
 		'[(one["id"], one["rank"]) for one in bad] == [("late", 2)]'
+	told '{(of["rank"], of["by"]) for kind, of in told if kind == "rank-late"} == {(2, "aggregator")}'
+	result $? 'who is late is told, and nobody else' "$log.told"
 	barrier why-late 300
 	barrier why-stopped 300
 	asked 4 'a rank that stands still is named, and nobody else' 2 \
 		'[(one["id"], one["rank"]) for one in bad] == [("stands-still", 2)]'
 	barrier why-still 300
 	wait "$job"
+	sleep 3
+	kill -INT "$listener"
+	wait "$listener"
+	told 'sorted((of["by"], of["errno"]) for kind, of in told if kind == "group-ended") ==
+[("aggregator", "ECONNABORTED"), ("rank", "ECONNABORTED")] and
+{of["fault_rank"] for kind, of in told if kind == "group-ended"} <= {1, 2}'
+	result $? 'and who ended the group' "$log.told"
 }
 
 # shown EXPRESSION: of Python, over what group show has of node 1's rank.
@@ -274,7 +297,7 @@ summary() {
 	result $? 'nothing is left'
 }
 
-declare -A here=([data]=8 [look]=4 [why]=3 [placement]=4 [differences]=3 [summary]=3)
+declare -A here=([data]=8 [look]=4 [why]=6 [placement]=4 [differences]=3 [summary]=3)
 [ $# -gt 0 ] || set -- data look why placement differences summary
 count=0
 for part in "$@"; do count=$((count + here[$part])); done

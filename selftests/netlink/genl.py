@@ -56,10 +56,12 @@ def names_of(prefix):
 
 
 SETS = {name: names_of(f"PEERLANE_A_{name.upper()}_") for name in
-        ("info", "reverse", "rtt", "min", "filter", "flow", "observe", "limit", "event")}
+        ("info", "reverse", "rtt", "min", "filter", "flow", "observe", "limit", "group", "event")}
 COMMANDS = {name: number for number, name in names_of("PEERLANE_CMD_").items()}
 COUNTERS = {name: number for number, name in names_of("PEERLANE_COUNTER_").items()}
-NESTS = {("flow", "rtt"): "rtt", ("flow", "reverse"): "reverse", ("event", "flow"): "flow"}
+NESTS = {("flow", "rtt"): "rtt", ("flow", "reverse"): "reverse", ("event", "flow"): "flow",
+         ("event", "group"): "group"}
+TEXTS = {"label", "reason"}
 RAW = {"saddr", "daddr", "address", "histogram"}
 DEVICE, LOCAL_OUT, LOCAL_IN = 3, 1, 2
 
@@ -126,7 +128,7 @@ def decode(group, data):
         assert name not in out, f"{name} twice"
         if (group, name) in NESTS:
             out[name] = decode(NESTS[group, name], value)
-        elif name == "label":
+        elif name in TEXTS:
             assert value.endswith(b"\0")
             out[name] = value[:-1].decode()
         elif name in RAW:
@@ -198,21 +200,22 @@ class Socket:
                 self.has_failed = disarm(nth.fileno())
 
     def resolve(self):
-        """Number of the family and of its group, as the kernel has them now."""
+        """Number of the family and those of its groups, as the kernel has them now."""
         waits, self.waits_for_ack = self.waits_for_ack, False
         self.send(GENL_CTRL, CTRL_GETFAMILY, raw(2, b"peerlane\0"), REQUEST)
         found = dict(attributes(self.answers()[0][1][4:]))
         self.waits_for_ack = waits
-        group = dict(attributes(next(attributes(found[7]))[1])) if 7 in found else {}
-        return struct.unpack("=H", found[1])[0], struct.unpack("=I", group[2])[0]
+        groups = [dict(attributes(one)) for _, one in attributes(found.get(7, b""))]
+        return struct.unpack("=H", found[1])[0], \
+            {one[1].rstrip(b"\0").decode(): struct.unpack("=I", one[2])[0] for one in groups}
 
     def family(self):
         if "peerlane" not in self.families:
             self.families["peerlane"] = self.resolve()
         return self.families["peerlane"][0]
 
-    def subscribe(self):
-        self.sock.setsockopt(SOL_NETLINK, ADD_MEMBERSHIP, self.resolve()[1])
+    def subscribe(self, group="events"):
+        self.sock.setsockopt(SOL_NETLINK, ADD_MEMBERSHIP, self.resolve()[1][group])
 
     # -- in
 

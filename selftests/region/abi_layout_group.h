@@ -127,7 +127,10 @@
 	F(lane_info, lane, 44, 4)					\
 	F(lane_info, state, 48, 4)					\
 	F(lane_info, qpn, 52, 4)					\
-	END(lane_info, 56)						\
+	F(lane_info, left_ns, 56, 8)					\
+	F(lane_info, cause, 64, 4)					\
+	F(lane_info, peer_qpn, 68, 4)					\
+	END(lane_info, 72)						\
 									\
 	ABI_HDR(F, aggregator_create)					\
 	F(aggregator_create, secret, 24, 16)				\

@@ -275,6 +275,12 @@ static void answer_family(void)
 		net_put_u32(CTRL_ATTR_MCAST_GRP_ID, NET_EVENTS);
 		net_put_text(CTRL_ATTR_MCAST_GRP_NAME, "events");
 		net_nest_end();
+		if (net.has_groups) {
+			net_nest(3);
+			net_put_u32(CTRL_ATTR_MCAST_GRP_ID, NET_GROUPS);
+			net_put_text(CTRL_ATTR_MCAST_GRP_NAME, "groups");
+			net_nest_end();
+		}
 		net_nest_end();
 	}
 	net_end();
@@ -376,7 +382,12 @@ int __wrap_setsockopt(int fd, int level, int name, const void *value,
 	if (level != SOL_NETLINK || name != NETLINK_ADD_MEMBERSHIP)
 		return __real_setsockopt(fd, level, name, value, size);
 	CHECK(*(const uint32_t *)value == NET_EVENTS ||
+	      (net.has_groups && *(const uint32_t *)value == NET_GROUPS) ||
 	      *(const uint32_t *)value == GENL_ID_CTRL);
+	if (net.no_right && *(const uint32_t *)value == NET_GROUPS) {
+		errno = EPERM;
+		return -1;
+	}
 	event_fd = fd;
 	return 0;
 }

@@ -21,6 +21,7 @@
 
 #define NET_FAMILY	0x21
 #define NET_EVENTS	7
+#define NET_GROUPS	8
 #define NET_REQUESTS	64
 
 struct net_request {
@@ -32,6 +33,8 @@ struct net_request {
 extern struct net {
 	bool absent;		/* there is no such family */
 	bool no_group;		/* it has no events */
+	bool has_groups;	/* it has those of groups */
+	bool no_right;		/* which are not for us */
 	int socket_errno;
 	struct net_request requests[NET_REQUESTS];
 	int planned, played;

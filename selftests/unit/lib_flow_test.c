@@ -330,7 +330,7 @@ static void numbers(void)
 	net_message(0, PEERLANE_CMD_INFO_GET);
 	for (i = PEERLANE_A_INFO_FLOWS; i <= PEERLANE_A_INFO_CALM_WINDOWS; i++)
 		net_put_u32(i, (uint32_t)i);
-	for (; i <= PEERLANE_A_INFO_EVENT_SEQUENCE; i++)
+	for (; i <= PEERLANE_A_INFO_GROUP_EVENT_SEQUENCE; i++)
 		net_put_u64(i, (uint64_t)i << 32);
 	net_end();
 	net_ack();
@@ -349,6 +349,8 @@ static void stats(void)
 	CHECK_INT(stats.created >> 32, PEERLANE_A_INFO_CREATED);
 	CHECK_INT(stats.elsewhere >> 32, PEERLANE_A_INFO_ELSEWHERE);
 	CHECK_INT(stats.event_sequence >> 32, PEERLANE_A_INFO_EVENT_SEQUENCE);
+	CHECK_INT(stats.group_events >> 32,
+		  PEERLANE_A_INFO_GROUP_EVENT_SEQUENCE);
 	net_finish();
 }
 

@@ -380,6 +380,7 @@ static void fill_lanes(void *arg)
 	*info = (struct peerlane_lane_info){
 		.id = 1, .messages = 2, .bytes = 3, .replayed = 4, .delay_ns = 5,
 		.aggregator = 6, .lane = 7, .state = PEERLANE_LANE_LEFT, .qpn = 8,
+		.left_ns = 9, .cause = PEERLANE_LANE_CAUSE_PEER, .peer_qpn = 11,
 	};
 }
 
@@ -400,6 +401,9 @@ static void lanes(void)
 	CHECK_INT(list->aggregator, 6);
 	CHECK_INT(list->lane, 7);
 	CHECK_INT(list->qpn, 8);
+	CHECK_INT(list->left_ns, 9);
+	CHECK_STR(peerlane_lane_cause_name(list->cause), "peer");
+	CHECK_INT(list->peer_qpn, 11);
 	CHECK_STR(peerlane_lane_state_name(list->state), "left");
 	CHECK_STR(peerlane_lane_state_name(PEERLANE_LANE_LIVE), "live");
 	CHECK_STR(peerlane_lane_state_name(PEERLANE_LANE_LEAVING), "leaving");
