@@ -261,6 +261,10 @@ static struct json_object *lane_json(const struct peerlane_lane_status *lane)
 	json_number(object, "bytes", lane->bytes);
 	json_number(object, "replayed", lane->replayed);
 	json_number(object, "delay_ns", lane->delay_ns);
+	json_text(object, "cause", peerlane_lane_cause_name(lane->cause),
+		  SIZE_MAX);
+	json_number(object, "left_ns", lane->left_ns);
+	json_number(object, "peer_qpn", lane->peer_qpn);
 	return object;
 }
 
@@ -280,8 +284,9 @@ static void lane_row(struct table *table, const struct peerlane_lane_status *lan
 
 	table_cell(table, TINT_NONE, "%u", lane->aggregator);
 	table_cell(table, TINT_NONE, "%u", lane->lane);
-	table_cell(table, strcmp(state, "live") ? TINT_WARN : TINT_GOOD, "%s",
-		   state);
+	table_cell(table, strcmp(state, "live") ? TINT_WARN : TINT_GOOD,
+		   "%s%s%s", state, lane->cause ? ": " : "",
+		   lane->cause ? peerlane_lane_cause_name(lane->cause) : "");
 	table_cell(table, TINT_NONE, "%u", lane->qpn);
 	table_cell(table, TINT_NONE, "%ju", (uintmax_t)lane->messages);
 	table_cell(table, TINT_NONE, "%s", bytes_text(lane->bytes));

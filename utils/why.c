@@ -5,6 +5,7 @@
 void why_judge(const struct why_facts *facts, struct findings *findings)
 {
 	why_judge_locals(facts, findings);
+	why_judge_lanes(facts, findings);
 	why_judge_ranks(facts, findings);
 	why_judge_flows(facts, findings);
 	why_judge_ports(facts, findings);

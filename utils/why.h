@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * peerlane why: what is read (why_read.c), what that means (why_flow.c,
- * why_local.c, why_rank.c: pure), how it is told (cmd_why.c). Findings are those
+ * why_lane.c, why_late.c, why_local.c, why_rank.c: pure), how it is told (cmd_why.c). Findings are those
  * of doctor.h.
  */
 #ifndef PEERLANE_WHY_H
@@ -72,9 +72,23 @@ struct why_path {
 };
 
 /**
+ * struct why_lane - a queue pair of a rank of this node to an aggregator
+ * @last: as it is
+ * @messages: posted in the interval, or so far without one
+ * @flow: that leaves this node, if it was observed
+ */
+struct why_lane {
+	struct peerlane_lane_status last;
+	uint64_t messages;
+	struct why_flow flow;
+};
+
+/**
  * struct why_local - a rank that a process of this node is
  * @last: as it is
  * @ops: that ended well in the interval, or so far without one
+ * @lanes: its queue pairs to aggregators
+ * @lane_count: of them
  * @to: flows with its label that leave this node; others may have that too
  * @from: and that arrive
  * @path: the worst way from its memory to a NIC
@@ -82,6 +96,8 @@ struct why_path {
 struct why_local {
 	struct peerlane_group_status last;
 	uint64_t ops;
+	struct why_lane *lanes;
+	size_t lane_count;
 	struct why_flow to;
 	struct why_flow from;
 	struct why_path path;
@@ -91,6 +107,7 @@ struct why_local {
  * struct why_facts - what is known of a group on this node
  * @group: its number
  * @seconds: of the interval; 0: all counts are since the beginning
+ * @now: CLOCK_BOOTTIME, ns
  * @seen: by each aggregator of this node
  * @seen_count: of them
  * @refused: aggregators that may not be looked at
@@ -103,6 +120,7 @@ struct why_local {
 struct why_facts {
 	uint64_t group;
 	double seconds;
+	uint64_t now;
 	struct why_seen *seen;
 	size_t seen_count;
 	size_t refused;
@@ -125,6 +143,9 @@ void why_free(struct why_facts *facts);
 void why_take_flow(struct why_facts *facts,
 		   const struct peerlane_flow_info *now,
 		   const struct peerlane_flow_info *before);
+/* Its packets, added to others' */
+void why_flow_add(struct why_flow *sum, const struct peerlane_flow_info *now,
+		  const struct peerlane_flow_info *before);
 /* It loses time. */
 bool why_flow_bad(const struct why_flow *flow);
 /* "2.00% CE marks, 31 packets sent again", to be freed; empty: nothing */
@@ -156,6 +177,14 @@ const struct why_local *why_local_of(const struct why_facts *facts,
 bool why_path_bad(const struct why_path *path);
 void why_judge_locals(const struct why_facts *facts, struct findings *findings);
 void why_judge_ports(const struct why_facts *facts, struct findings *findings);
+
+/* ---- lanes (why_lane.c) ------------------------------------------------------ */
+
+/* A flow with the label of @local, that leaves this node */
+void why_take_lane_flow(struct why_local *local,
+			const struct peerlane_flow_info *now,
+			const struct peerlane_flow_info *before);
+void why_judge_lanes(const struct why_facts *facts, struct findings *findings);
 
 /* ---- all of them (why.c) ----------------------------------------------------- */
 

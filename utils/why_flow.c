@@ -26,8 +26,8 @@ static uint64_t grown(const struct peerlane_flow_info *now,
 	return peerlane_flow_counter(now, counter);
 }
 
-static void add(struct why_flow *sum, const struct peerlane_flow_info *now,
-		const struct peerlane_flow_info *before)
+void why_flow_add(struct why_flow *sum, const struct peerlane_flow_info *now,
+		  const struct peerlane_flow_info *before)
 {
 	uint64_t packets = grown(now, before, PEERLANE_COUNT_PACKETS);
 
@@ -62,9 +62,10 @@ static bool take_local(struct why_facts *facts,
 		if (!has_label(now, local->last.label,
 			       sizeof(local->last.label)))
 			continue;
-		add(now->point == PEERLANE_AT_LOCAL_IN ? &local->from :
-							 &local->to,
-		    now, before);
+		why_flow_add(now->point == PEERLANE_AT_LOCAL_IN ?
+			     &local->from : &local->to, now, before);
+		if (now->point != PEERLANE_AT_LOCAL_IN)
+			why_take_lane_flow(local, now, before);
 		taken = true;
 	}
 	return taken;
@@ -81,9 +82,9 @@ static void take_seen(struct why_seen *seen,
 		if (!rank->has_address)
 			continue;
 		if (!memcmp(now->key.saddr, rank->address, 16))
-			add(&rank->to, now, before);
+			why_flow_add(&rank->to, now, before);
 		else if (!memcmp(now->key.daddr, rank->address, 16))
-			add(&rank->from, now, before);
+			why_flow_add(&rank->from, now, before);
 	}
 }
 

@@ -13,6 +13,8 @@
 struct look {
 	struct peerlane_group_status *locals;
 	size_t local_count;
+	struct peerlane_lane_status *lanes;	/* of all ranks */
+	size_t lane_count;
 	struct group_sight sight;
 	struct peerlane_flow_info *flows;
 	size_t flow_count;
@@ -34,7 +36,7 @@ static int read_locals(uint64_t group, struct look *look)
 		if (look->locals[i].group == group)
 			look->locals[kept++] = look->locals[i];
 	look->local_count = kept;
-	return 0;
+	return peerlane_lane_list(&look->lanes, &look->lane_count);
 }
 
 /* Without flows the rest is still worth telling. */
@@ -70,6 +72,7 @@ static void look_free(struct look *look)
 {
 	group_sight_free(&look->sight);
 	free(look->locals);
+	free(look->lanes);
 	free(look->flows);
 	free(look->no_flows);
 }
@@ -150,6 +153,34 @@ static uint64_t ops_before(const struct look *before, uint64_t id)
 	return 0;
 }
 
+static uint64_t messages_before(const struct look *before,
+				const struct peerlane_lane_status *lane)
+{
+	for (size_t i = 0; i < before->lane_count; i++) {
+		const struct peerlane_lane_status *first = &before->lanes[i];
+
+		if (first->id == lane->id && first->qpn == lane->qpn)
+			return first->messages;
+	}
+	return 0;
+}
+
+static void take_lanes(struct why_local *local, const struct look *look,
+		       const struct look *before)
+{
+	local->lanes = must(calloc(look->lane_count + 1, sizeof(*local->lanes)));
+	for (size_t i = 0; i < look->lane_count; i++) {
+		const struct peerlane_lane_status *lane = &look->lanes[i];
+		struct why_lane *to = &local->lanes[local->lane_count];
+
+		if (lane->id != local->last.id)
+			continue;
+		to->last = *lane;
+		to->messages = lane->messages - messages_before(before, lane);
+		local->lane_count++;
+	}
+}
+
 static void take_locals(struct why_facts *facts, const struct look *look,
 			const struct look *before)
 {
@@ -161,6 +192,7 @@ static void take_locals(struct why_facts *facts, const struct look *look,
 		local->last = look->locals[i];
 		local->ops = local->last.ops_done -
 			     ops_before(before, local->last.id);
+		take_lanes(local, look, before);
 	}
 }
 
@@ -292,6 +324,10 @@ static void take_all(struct why_facts *facts, struct look *before,
 {
 	static const struct group_sight never;
 
+	struct timespec now = { 0 };
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	facts->now = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 	facts->seconds = before ?
 		(double)(look->when - before->when) / 1e9 : 0;
 	take_sight(facts, &look->sight, before ? &before->sight : &never);
@@ -343,6 +379,8 @@ void why_free(struct why_facts *facts)
 	for (size_t i = 0; i < facts->seen_count; i++)
 		free(facts->seen[i].ranks);
 	free(facts->seen);
+	for (size_t i = 0; i < facts->local_count; i++)
+		free(facts->locals[i].lanes);
 	free(facts->locals);
 	free(facts->no_flows);
 	facts_free(&facts->ports);

@@ -204,13 +204,16 @@ static const struct peerlane_lane_status lanes[] = {
 	{ .id = 1, .messages = 60, .bytes = 3932160, .delay_ns = 120000,
 	  .state = 1, .qpn = 17 },
 	{ .id = 1, .messages = 4, .bytes = 262144, .replayed = 3, .lane = 1,
-	  .delay_ns = 95000, .state = 3, .qpn = 18 },
+	  .delay_ns = 95000, .state = 3, .qpn = 18, .cause = 1,
+	  /* Later than now, so that it is as long ago whenever it is asked */
+	  .left_ns = 1ULL << 62, .peer_qpn = 19 },
 };
 
 static const struct peerlane_lane_status hostile_lane = {
 	.id = MANY, .messages = MANY, .bytes = MANY, .replayed = MANY,
 	.delay_ns = MANY, .aggregator = 4294967295U, .lane = 4294967295U,
-	.state = 99, .qpn = 4294967295U,
+	.state = 99, .qpn = 4294967295U, .left_ns = MANY, .cause = 99,
+	.peer_qpn = 4294967295U,
 };
 
 int peerlane_lane_list(struct peerlane_lane_status **list, size_t *count)
@@ -218,7 +221,9 @@ int peerlane_lane_list(struct peerlane_lane_status **list, size_t *count)
 	if (scene("hostile"))
 		return copy_out(list, count, &hostile_lane, sizeof(hostile_lane), 1);
 	return copy_out(list, count, lanes, sizeof(lanes[0]),
-			scene("empty") ? 0 : 2);
+			scene("empty") ? 0 :
+			scene("well") || scene("growing") || scene("forming") ?
+				1 : 2);
 }
 
 /* ---- aggregators ------------------------------------------------------------------------ */

@@ -146,17 +146,34 @@ stop() {
 
 # Results arrive, of which node 1's device never learns.
 unheard() {
+	local listener
+	[ "$NODE" -eq 1 ] || { peerlane -j events >/tmp/told 2>&1 & listener=$!; }
 	start
 	[ "$NODE" -eq 2 ] || { as_rank_0; return; }
 	check 'all lanes live' test "$(in_state 1)" -eq 4
 	tell "$(peer_qpn 2)"
 	check 'a lane of which nothing is heard is left' wait_left 1
 	check 'and the group goes on' goes_on
+	check 'why names it' found lane-left 'len(found) == 1 and "lane 2 to aggregator 0 failed" in found[0]'
+	sleep 1
+	grep -q '"kind":"lane-left".*"by":"rank".*"rank":1,"aggregator":0,"lane":2,' /tmp/told
+	result $? 'an event told of it' /tmp/told
 	tell "$(peer_qpn 0)"
 	check 'so is the one that messages of the link go by' wait_left 2
 	check 'and the group goes on' goes_on
 	tell none
 	stop 'no sum is wrong, no result came twice'
+	kill "$listener"
+}
+
+# found ID EXPRESSION: what "peerlane why" finds of rank 1's lanes is that.
+found() {
+	peerlane -j why "$number" interval 2 >/tmp/why 2>&1
+	python3 -c 'import json, sys
+found = [one["message"] for one in json.load(open("/tmp/why"))
+	 if one["id"] == sys.argv[1] and one["rank"] == 1]
+print(found)
+sys.exit(not eval(sys.argv[2]))' "$1" "$2" || { sed "s/^/# /" /tmp/why; return 1; }
 }
 
 # Results do not arrive.
@@ -209,6 +226,8 @@ slow() {
 	sleep 2
 	part=$(share 1)
 	check "a slow lane gets little ($part %)" test "$part" -le 12
+	check 'why says so' found lane-slow 'len(found) == 1 and "lane 1 to aggregator 0 takes" in found[0]'
+	sed 's/^/# /' "/tmp/check.$NODE"
 	"$paths" lanes | sed 's/^/# /'
 	tc qdisc del dev eth0 root
 	sleep 2
@@ -218,7 +237,7 @@ slow() {
 	stop 'no sum is wrong'
 }
 
-declare -A here=([unheard]=6 [unseen]=3 [all_lost]=1 [slow]=3)
+declare -A here=([unheard]=8 [unseen]=3 [all_lost]=1 [slow]=4)
 [ $# -gt 0 ] || set -- unheard unseen slow all_lost
 count=0
 for part in "$@"; do count=$((count + here[$part])); done

@@ -77,14 +77,14 @@ static const struct finding *found(const char *id, uint32_t rank)
 	return NULL;
 }
 
-static size_t bad(void)
+static inline size_t bad(void)
 {
 	return findings_of(&findings, SEVERITY_PROBLEM) +
 	       findings_of(&findings, SEVERITY_WARNING);
 }
 
 /* The only thing that is wrong */
-static const struct finding *only(const char *id, uint32_t rank)
+static inline const struct finding *only(const char *id, uint32_t rank)
 {
 	const struct finding *finding = found(id, rank);
 
