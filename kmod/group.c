@@ -196,6 +196,7 @@ static void init(struct peerlane_group *group)
 	INIT_LIST_HEAD(&group->records);
 	INIT_WORK(&group->join_work, group_join_work);
 	INIT_WORK(&group->end_work, group_end_work);
+	INIT_WORK(&group->tuning.probe_work, group_probe_work);
 	INIT_DELAYED_WORK(&group->join_late, group_late_work);
 	INIT_DELAYED_WORK(&group->watch, group_watch_work);
 	group->joined.type = PEERLANE_GROUP_RECORD_JOINED;
@@ -358,6 +359,7 @@ void group_close(struct peerlane_group *group)
 	group_leave(group);
 	cancel_delayed_work_sync(&group->join_late);
 	cancel_work_sync(&group->join_work);
+	cancel_work_sync(&group->tuning.probe_work);
 	/* After what begins it. */
 	cancel_delayed_work_sync(&group->watch);
 	group_unbind_all(group);

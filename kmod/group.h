@@ -109,6 +109,8 @@ struct group_tuning {
 	struct group_cost cost;		/* agreed on */
 	struct group_cost measured;	/* of this rank, for the next round */
 	u32 rounds;			/* that are over */
+	u32 probed;			/* the round that @measured is for */
+	struct work_struct probe_work;
 	struct group_limit limit;
 	bool asked;			/* for the next one */
 	unsigned long asked_at;		/* jiffies */
@@ -314,6 +316,7 @@ extern const struct link_owner_ops group_link_ops;
 /* bind_lock held, all are exposed: how far away is who? */
 void group_measure(struct peerlane_group *group);
 bool group_probe_back(struct group_peer *peer, u64 number);
+void group_probe_work(struct work_struct *work);
 /* queue_lock held. True: TUNE is to be pushed, to the first peer. */
 bool group_tune_ask(struct peerlane_group *group);
 bool group_tuned(struct group_peer *peer, const struct group_tune *tune);

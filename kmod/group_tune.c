@@ -39,6 +39,14 @@ static void fill_probe(struct group_peer *peer, struct group_slot *source,
 	kref_get(&peer->pool->ref);
 }
 
+/* It can measure: as it joins, and then before each round. */
+static bool is_alive(const struct peerlane_group *group)
+{
+	u32 state = group_state(group);
+
+	return state == PEERLANE_GROUP_JOINING || state == PEERLANE_GROUP_JOINED;
+}
+
 static bool post_probe(struct group_peer *peer, u64 number,
 		       struct group_slot *source, u32 bytes)
 {
@@ -51,7 +59,7 @@ static bool post_probe(struct group_peer *peer, u64 number,
 	bool may;
 
 	spin_lock(&group->queue_lock);
-	may = group->state == PEERLANE_GROUP_JOINING && !post->busy;
+	may = is_alive(group) && !post->busy;
 	if (may) {
 		group_post_init(post, &message, probe_done);
 		post->busy = true;
@@ -73,7 +81,7 @@ static bool probe_is_over(struct group_peer *peer)
 {
 	struct peerlane_group *group = peer->group;
 
-	return group_state(group) != PEERLANE_GROUP_JOINING ||
+	return !is_alive(group) ||
 	       (READ_ONCE(peer->probe_back) &&
 		!READ_ONCE(group->tuning.probe.busy));
 }
@@ -93,7 +101,7 @@ static u64 measure_once(struct group_peer *peer, struct group_slot *source, u32 
 			  "it does not answer a probe");
 		return 0;
 	}
-	if (group_state(group) != PEERLANE_GROUP_JOINING)
+	if (!is_alive(group))
 		return 0;
 	return READ_ONCE(peer->probe_back) - begin;
 }
@@ -119,8 +127,7 @@ bool group_probe_back(struct group_peer *peer, u64 number)
 
 	spin_lock(&group->queue_lock);
 	good = group->state > PEERLANE_GROUP_JOINED ||
-	       (group->state == PEERLANE_GROUP_JOINING &&
-		number == peer->probe && !peer->probe_back);
+	       (is_alive(group) && number == peer->probe && !peer->probe_back);
 	if (good)
 		WRITE_ONCE(peer->probe_back, ktime_get_ns());
 	spin_unlock(&group->queue_lock);
@@ -136,15 +143,19 @@ static u32 latency_of(u64 there_and_back)
 static void measure_latency(struct peerlane_group *group)
 {
 	struct group_cost *cost = &group->tuning.measured;
-	u32 i, latency;
+	u32 i, latency, own = 0, alpha = 0;
 
 	for (i = 0; i < group->peer_count; i++) {
 		latency = latency_of(shortest(&group->peers[i], NULL, 0));
 		if (i == group->join.rank)
-			cost->own = latency;
+			own = latency;
 		else
-			cost->alpha = max(cost->alpha, latency);
+			alpha = max(alpha, latency);
 	}
+	spin_lock(&group->queue_lock);
+	cost->own = own;
+	cost->alpha = alpha;
+	spin_unlock(&group->queue_lock);
 }
 
 static struct group_slot *find_source(struct peerlane_group *group)
@@ -202,6 +213,24 @@ void group_measure(struct peerlane_group *group)
 	measure_bytes(group);
 }
 
+/*
+ * Paths change. Without data, since the places of data are in use: beta stays as
+ * it was when the group was made.
+ */
+void group_probe_work(struct work_struct *work)
+{
+	struct peerlane_group *group;
+
+	group = container_of(work, struct peerlane_group, tuning.probe_work);
+	measure_latency(group);
+	if (!is_alive(group))
+		return;
+	spin_lock(&group->queue_lock);
+	group->tuning.probed = group->tuning.rounds;
+	spin_unlock(&group->queue_lock);
+	group_pump(group);
+}
+
 /* ---- rounds ---- */
 
 static void nothing(struct group_post *post, int status)
@@ -218,10 +247,9 @@ static void nothing(struct group_post *post, int status)
 bool group_tune_ask(struct peerlane_group *group)
 {
 	struct group_tuning *tuning = &group->tuning;
-	const struct group_message message = {
+	struct group_message message = {
 		.type = GROUP_MESSAGE_TUNE,
 		.tune.round = tuning->rounds,
-		.tune.cost = tuning->measured,
 	};
 
 	lockdep_assert_held(&group->queue_lock);
@@ -229,6 +257,12 @@ bool group_tune_ask(struct peerlane_group *group)
 	    group->streams.next_seq + ASK_BEFORE <
 	    group_cost_round_at(tuning->rounds))
 		return false;
+	/* The first round has what was measured as it joined. */
+	if (tuning->probed != tuning->rounds) {
+		queue_work(group_joins, &tuning->probe_work);
+		return false;
+	}
+	message.tune.cost = tuning->measured;
 	tuning->asked = true;
 	tuning->asked_at = jiffies;
 	group_post_init(&tuning->post, &message, nothing);

@@ -221,9 +221,32 @@ rank = json.load(open(sys.argv[1]))[0]["placement"]
 sys.exit(not eval("(" + sys.argv[2] + ")"))' "$log.show" "$1"
 }
 
+# alpha: that node 1's rank measured, ns.
+alpha() {
+	local try found
+	for ((try = 0; try < 100; try++)); do
+		found=$(peerlane -j group show "$number" |
+			python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["placement"]["alpha_ns"])')
+		[ "${found:-0}" -eq 0 ] || break
+		sleep 0.2
+	done
+	echo "# alpha is $found ns" >&2
+	echo "$found"
+}
+
+# slow_way add|del: what leaves this node takes 20 ms.
+slow_way() {
+	modprobe -aq sch_netem
+	if [ "$1" = add ]; then
+		tc qdisc add dev eth0 root netem limit 10000 delay 20ms
+	else
+		tc qdisc del dev eth0 root
+	fi
+}
+
 # Each node has the aggregator of its rank.
 placement() {
-	local all=(-a "$NODE_IP_2") job second try
+	local all=(-a "$NODE_IP_2") job second try before
 	if [ "$NODE" -eq 2 ]; then
 		peerlane aggregator --listen "$NODE_IP_2" --memory 32m \
 			--timeout 30000 --join-timeout 100000 -j >"$events" 2>&1 &
@@ -243,6 +266,7 @@ placement() {
 	job=$!
 	if [ "$NODE" -eq 1 ]; then
 		wait_for "\"formed\".*\"group\":$number," "$events"
+		before=$(alpha)
 		for ((try = 0; try < 100; try++)); do
 			! shown 'rank["rounds"] > 1' || break
 			sleep 0.5
@@ -256,6 +280,17 @@ rank["shared_permille"] + rank["replicated_permille"] > 0 and " us are expected"
 		result $? 'and in words' "$log.show"
 	fi
 	barrier placed 200
+	[ "$NODE" -ne 2 ] || slow_way add
+	if [ "$NODE" -eq 1 ]; then
+		for ((try = 0; try < 240; try++)); do
+			! shown "rank['alpha_ns'] > $before + 2000000" || break
+			sleep 0.5
+		done
+		shown "rank['alpha_ns'] > $before + 2000000"
+		result $? 'a way that becomes longer is measured again' "$log.show"
+	fi
+	barrier longer 200
+	[ "$NODE" -ne 2 ] || slow_way del
 	[ "$NODE" -ne 1 ] || kill -KILL "$(pgrep -fn 'peerlane bench allreduce')"
 	wait "$job"
 	[ "$NODE" -ne 2 ] || {
@@ -297,7 +332,7 @@ summary() {
 	result $? 'nothing is left'
 }
 
-declare -A here=([data]=8 [look]=4 [why]=6 [placement]=4 [differences]=3 [summary]=3)
+declare -A here=([data]=8 [look]=4 [why]=6 [placement]=5 [differences]=3 [summary]=3)
 [ $# -gt 0 ] || set -- data look why placement differences summary
 count=0
 for part in "$@"; do count=$((count + here[$part])); done
