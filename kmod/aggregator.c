@@ -53,6 +53,8 @@ static int take_numbers(struct peerlane_aggregator *aggregator,
 		"timeout_ms", 100, 5000, 600000 };
 	static const struct group_number join = {
 		"join_timeout_ms", 100, 60000, 86400000 };
+	static const struct group_number lanes = {
+		"parent_lanes", 1, 1, LINK_LANES_MAX };
 	int ret;
 
 	ret = group_take_number(args->backlog, &backlog, &aggregator->backlog,
@@ -66,6 +68,9 @@ static int take_numbers(struct peerlane_aggregator *aggregator,
 	if (!ret)
 		ret = group_take_number(args->join_timeout_ms, &join,
 					&aggregator->join_timeout_ms, msg);
+	if (!ret)
+		ret = group_take_number(args->parent_lanes, &lanes,
+					&aggregator->parent_lanes, msg);
 	return ret;
 }
 
@@ -94,6 +99,9 @@ static int take_settings(struct peerlane_aggregator *aggregator,
 	if (!ret)
 		ret = group_take_address(args->address, false,
 					 &aggregator->address, msg);
+	if (!ret)
+		ret = group_take_address(args->parent, true,
+					 &aggregator->parent, msg);
 	return ret;
 }
 
@@ -301,6 +309,8 @@ void aggregator_close(struct peerlane_aggregator *aggregator)
 void aggregator_info(struct peerlane_aggregator *aggregator,
 		     struct peerlane_aggregator_info *info)
 {
+	const struct aggregator_group *group;
+
 	*info = (struct peerlane_aggregator_info){
 		.id = aggregator->id,
 		.segments = atomic64_read(&aggregator->segments),
@@ -313,7 +323,10 @@ void aggregator_info(struct peerlane_aggregator *aggregator,
 	memcpy(info->address, &aggregator->address, sizeof(info->address));
 	strscpy(info->rdma_device, aggregator->settings.device,
 		sizeof(info->rdma_device));
+	memcpy(info->parent, &aggregator->parent, sizeof(info->parent));
 	mutex_lock(&aggregator->lock);
+	list_for_each_entry(group, &aggregator->groups, node)
+		info->tree_groups += group->has_parent;
 	info->pool_bytes = aggregator->pool.bytes;
 	info->pool_used = aggregator->pool.used;
 	info->formed = aggregator->formed;

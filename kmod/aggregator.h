@@ -33,6 +33,7 @@
 #define AGGREGATOR_RECORDS	256
 
 struct aggregator_group;
+struct aggregator_parent;
 struct peerlane_aggregator;
 
 /* Memory of all groups. */
@@ -59,11 +60,15 @@ struct aggregator_rank {
 	bool joining;			/* JOIN is being dealt with; READ_ONCE */
 	struct group_join join;		/* from said_join on */
 	struct work_struct join_work;
+	struct work_struct ready_work;
 	struct work_struct reap;
 	/* protected by aggregator->lock */
 	struct aggregator_group *group;	/* set once; acquire outside */
+	u32 index;			/* in group->ranks; set before it */
 	struct link_map *map;
 	bool down;
+	bool ready;			/* all that it speaks for have joined */
+	bool asked;			/* it knows that it is to blame */
 	/* protected by group->lock */
 	bool left;			/* its end is no death */
 	bool tuned;			/* it said TUNE of this round */
@@ -83,6 +88,9 @@ struct aggregator_place {
 	u32 pending;			/* results on their way */
 	u64 since;			/* ns: the last of them went out */
 	bool due;			/* the next is complete, and waits for those */
+	bool is_above;			/* it is with the parent */
+	u64 above_since;		/* ns */
+	bool is_back;			/* from there */
 	struct aggregator_rank *deferred;	/* gets its result last */
 };
 
@@ -98,6 +106,9 @@ struct aggregator_group {
 	struct list_head node;		/* aggregator->lock */
 	struct peerlane_aggregator *aggregator;	/* a reference */
 	struct group_join shape;	/* of the first JOIN */
+	struct group_members members;
+	bool has_parent;
+	struct aggregator_parent *parent;	/* or NULL */
 	u64 offset;			/* in the pool */
 	u64 bytes;
 	u64 charged;			/* bytes beside the pool */
@@ -109,8 +120,11 @@ struct aggregator_group {
 	/* protected by aggregator->lock */
 	struct aggregator_rank **ranks;	/* size */
 	u32 joined;
-	u32 live;			/* links that are not down */
+	u32 live;			/* links that are not down, also the parent's */
 	bool told;			/* all ranks were, of the end */
+	struct aggregator_rank *asked;	/* for whom it waits, or NULL */
+	unsigned long asked_at;		/* jiffies */
+	struct group_fault question;
 
 	spinlock_t lock;
 	/* protected by lock */
@@ -143,6 +157,8 @@ struct peerlane_aggregator {
 	u32 max_groups;
 	u32 join_timeout_ms;
 	union link_address address;
+	union link_address parent;	/* or nothing */
+	u32 parent_lanes;
 	struct list_head node;		/* aggregators_lock */
 
 	struct mutex lock;
@@ -172,6 +188,13 @@ struct peerlane_aggregator {
 	atomic64_t segments;
 	atomic64_t bytes;
 };
+
+/* Whose it is in group->ranks; beyond the members: of another block. */
+static inline u32 aggregator_member(const struct aggregator_group *group,
+				    const struct group_join *join)
+{
+	return join->rank / group->members.unit - group->members.first;
+}
 
 extern struct workqueue_struct *aggregator_queue;	/* life */
 extern struct workqueue_struct *aggregator_reducers;
@@ -222,6 +245,13 @@ bool aggregator_pool_take(struct peerlane_aggregator *aggregator,
 void aggregator_pool_give(struct peerlane_aggregator *aggregator,
 			  struct aggregator_group *group);
 
+/* ---- aggregator_memory.c ---- */
+
+/* aggregator->lock held. It is on the list of groups then; else nothing of it is left. */
+int aggregator_take_memory(struct aggregator_group *group);
+/* What is not of the pool, and the group */
+void aggregator_group_free(struct aggregator_group *group);
+
 /* ---- aggregator_rank.c ---- */
 
 extern const struct link_listener_ops aggregator_listener_ops;
@@ -246,6 +276,10 @@ int aggregator_answer(struct aggregator_rank *rank,
 int aggregator_attach(struct aggregator_rank *rank, struct group_fault *fault);
 /* It can be sent to. */
 void aggregator_joined(struct aggregator_rank *rank);
+/* aggregator->lock held: all have joined, everywhere. */
+void aggregator_form(struct aggregator_group *group);
+/* aggregator->lock held: one that counts in group->live is down. */
+void aggregator_link_gone(struct aggregator_group *group);
 void aggregator_detach(struct aggregator_rank *rank);
 /* Any context; group->lock not held. @teller knows, or is to blame; or NULL */
 void aggregator_fail(struct aggregator_group *group,
@@ -268,6 +302,9 @@ void aggregator_late_events(struct aggregator_group *group);
 
 /* aggregator->lock held: who is late? */
 void aggregator_look_after(struct aggregator_group *group);
+/* aggregator->lock held: one of ours is. Who? */
+void aggregator_accuse(struct aggregator_group *group,
+		       const struct group_fault *question);
 
 /* ---- aggregator_tune.c ---- */
 
@@ -281,6 +318,23 @@ bool aggregator_tune_is_late(struct aggregator_group *group, u64 now, u64 limit,
 			     struct group_fault *fault);
 
 /* ---- aggregator_place.c ---- */
+
+/* In the pool: what a member has given; behind that of the last is the result. */
+u64 aggregator_place_of(const struct aggregator_group *group, u32 index, u64 n);
+u64 aggregator_result_of(const struct aggregator_group *group, u64 n);
+void *aggregator_in_pool(const struct aggregator_group *group, u64 offset);
+/* Into place->from */
+void aggregator_find_sources(struct aggregator_place *place);
+/* @call as it is to be done with what members give. */
+void aggregator_between(const struct aggregator_group *group,
+			struct group_call *call);
+
+/* Which member has what is not all's; beyond them: none of this aggregator. */
+static inline u32 aggregator_holder(const struct aggregator_group *group,
+				    const struct group_segment *segment)
+{
+	return segment->contributor / group->members.unit - group->members.first;
+}
 
 /* What is in the ranks' places, into that of results; as reduce_cpu_plan(). */
 int aggregator_reduce(struct aggregator_place *place,

@@ -5,116 +5,10 @@
 #include <linux/slab.h>
 
 #include "aggregator.h"
+#include "aggregator_parent.h"
 #include "peerlane_netlink.h"
-#include "reduce_cpu.h"
 
 #define GRACE	(2 * HZ)	/* for ranks to close, after they were told */
-
-/* ---- memory ---- */
-
-static void group_free(struct aggregator_group *group)
-{
-	kvfree(group->memory);
-	kvfree(group->places);
-	kvfree(group->scratch);
-	kvfree(group->from);
-	kvfree(group->ranks);
-	kfree(group);
-}
-
-/* The most that a reduction of these takes. */
-static size_t scratch_size(const struct group_join *shape)
-{
-	struct reduce reduce;
-
-	if (reduce_cpu_plan(&reduce, PEERLANE_TYPE_U64, PEERLANE_REDUCE_SUM,
-			    shape->size, shape->block))
-		return 0;
-	return ALIGN(reduce_scratch_size(&reduce, shape->size), 64);
-}
-
-static int make_places(struct aggregator_group *group)
-{
-	const struct group_join *shape = &group->shape;
-	size_t scratch = scratch_size(shape);
-	struct aggregator_place *place;
-	u32 i;
-
-	group->places = kvcalloc(shape->window, sizeof(*group->places),
-				 GFP_KERNEL_ACCOUNT);
-	group->from = kvcalloc((size_t)shape->window * shape->size,
-			       sizeof(*group->from), GFP_KERNEL_ACCOUNT);
-	group->scratch = kvzalloc(max_t(size_t, scratch * shape->window, 1),
-				  GFP_KERNEL_ACCOUNT);
-	if (!group->places || !group->from || !group->scratch)
-		return -ENOMEM;
-	for (i = 0; i < shape->window; i++) {
-		place = &group->places[i];
-		place->group = group;
-		place->scratch = group->scratch + i * scratch;
-		place->from = group->from + (size_t)i * shape->size;
-		INIT_WORK(&place->work, aggregator_place_work);
-	}
-	return 0;
-}
-
-static int make_memory(struct aggregator_group *group)
-{
-	const struct group_join *join = &group->shape;
-	const struct group_shape shape = {
-		.size = join->size,
-		.aggregators = join->aggregators,
-		.segment = join->segment,
-	};
-
-	group->ranks = kvcalloc(join->size, sizeof(*group->ranks),
-				GFP_KERNEL_ACCOUNT);
-	group->memory = kvzalloc(group_table_size(join->size, join->window),
-				 GFP_KERNEL_ACCOUNT);
-	if (!group->ranks || !group->memory)
-		return -ENOMEM;
-	group_table_init(&group->table, group->memory, &shape, join->index,
-			 join->window);
-	return make_places(group);
-}
-
-/* Also of what each rank has for its results. */
-static u64 memory_cost(const struct group_join *shape)
-{
-	u64 place = sizeof(struct aggregator_place) + scratch_size(shape) +
-		    shape->size * sizeof(void *);
-
-	return sizeof(struct aggregator_group) +
-	       group_table_size(shape->size, shape->window) +
-	       shape->size * (u64)sizeof(struct aggregator_rank *) +
-	       shape->window * place +
-	       (u64)shape->size * shape->window * sizeof(struct group_post);
-}
-
-/*
- * First what says whether it may be: a rank that finds the pool full, again and
- * again, costs no memory to be wiped.
- */
-static int take_memory(struct aggregator_group *group)
-{
-	struct peerlane_aggregator *aggregator = group->aggregator;
-	int ret = -ENOSPC;
-
-	lockdep_assert_held(&aggregator->lock);
-	if (!aggregator_pool_take(aggregator, group))
-		return ret;
-	group->charged = memory_cost(&group->shape);
-	ret = aggregator_charge_bytes(aggregator, group->charged, NULL);
-	if (ret)
-		goto err_pool;
-	ret = make_memory(group);
-	if (!ret)
-		return 0;
-	aggregator_uncharge_bytes(aggregator, group->charged);
-err_pool:
-	aggregator_pool_give(aggregator, group);
-	return ret;
-}
 
 /* ---- the end ---- */
 
@@ -124,12 +18,14 @@ static void kill_links(struct aggregator_group *group, bool all)
 	u32 i;
 
 	lockdep_assert_held(&group->aggregator->lock);
-	for (i = 0; i < group->shape.size; i++) {
+	for (i = 0; i < group->members.count; i++) {
 		rank = group->ranks[i];
-		if (rank && (all || READ_ONCE(rank->left)))
+		if (rank && (all || rank->asked || READ_ONCE(rank->left)))
 			link_kill(rank->link, -ECONNRESET, -ECANCELED,
 				  "its group ended");
 	}
+	if (group->parent && all)
+		aggregator_parent_kill(group->parent);
 }
 
 static void grace_work(struct work_struct *work)
@@ -154,11 +50,13 @@ static void end_work(struct work_struct *work)
 	u32 i;
 
 	mutex_lock(&aggregator->lock);
-	for (i = 0; i < group->shape.size; i++) {
+	for (i = 0; i < group->members.count; i++) {
 		rank = group->ranks[i];
-		if (rank && !rank->down && !READ_ONCE(rank->left))
+		if (rank && !rank->down && !rank->asked && !READ_ONCE(rank->left))
 			aggregator_tell(rank, &group->fault);
 	}
+	if (group->parent)
+		aggregator_parent_tell(group->parent, &group->fault);
 	kill_links(group, false);
 	group->told = true;
 	if (group->live)
@@ -192,6 +90,9 @@ void aggregator_fail_rank(struct aggregator_rank *rank, u32 cause)
 		.cause = cause,
 		.rank = rank->join.rank,
 		.other = GROUP_NOBODY,
+		.missing = rank->join.unit > 1 ?
+			   min(rank->join.unit,
+			       rank->join.size - rank->join.rank) : 0,
 	};
 
 	/* Who left may go down. */
@@ -213,7 +114,7 @@ void aggregator_left(struct aggregator_rank *rank)
 		group->first_left = rank->join.rank;
 		group->left_at = ktime_get_ns();
 	}
-	last = group->left == group->shape.size;
+	last = group->left == group->members.count;
 	if (!group->formed || group_table_is_busy(&group->table))
 		fault.cause = GROUP_CAUSE_LEFT;
 	spin_unlock(&group->lock);
@@ -246,16 +147,18 @@ static void reap_work(struct work_struct *work)
 	cancel_delayed_work_sync(&group->grace);
 	for (i = 0; i < group->shape.window; i++)
 		cancel_work_sync(&group->places[i].work);
-	for (i = 0; i < group->shape.size; i++)
+	for (i = 0; i < group->members.count; i++)
 		if (group->ranks[i])
 			aggregator_rank_free(group->ranks[i]);
+	if (group->parent)
+		aggregator_parent_free(group->parent);
 	mutex_lock(&aggregator->lock);
 	count_end(group);
 	mutex_unlock(&aggregator->lock);
 	aggregator_record(aggregator, PEERLANE_AGGREGATOR_RECORD_ENDED, group,
 			  group_cause_errno(group->fault.cause));
 	aggregator_event(group, PEERLANE_EVENT_KIND_GROUP_ENDED);
-	group_free(group);
+	aggregator_group_free(group);
 	aggregator_put(aggregator);
 }
 
@@ -267,23 +170,43 @@ void aggregator_detach(struct aggregator_rank *rank)
 
 	aggregator_fail_rank(rank, group_cause_of_end(rank->link));
 	mutex_lock(&aggregator->lock);
+	aggregator_link_gone(group);
+	mutex_unlock(&aggregator->lock);
+}
+
+void aggregator_link_gone(struct aggregator_group *group)
+{
+	lockdep_assert_held(&group->aggregator->lock);
 	group->live--;
 	/* Else the end's work is still to come, and does it. */
 	if (!group->live && group->told)
 		queue_work(aggregator_queue, &group->reap);
-	mutex_unlock(&aggregator->lock);
 }
 
 /* ---- JOIN ---- */
 
+/*
+ * Of a tree each of its aggregators' numbers has one of its own, and an aggregator
+ * may be at several heights of it.
+ */
+static bool is_of(const struct aggregator_group *group,
+		  const struct group_join *join)
+{
+	if (group->shape.group != join->group)
+		return false;
+	return !group->shape.unit || !join->unit ||
+	       (group->shape.unit == join->unit &&
+		group->shape.index == join->index);
+}
+
 static struct aggregator_group *find(struct peerlane_aggregator *aggregator,
-				     u64 id)
+				     const struct group_join *join)
 {
 	struct aggregator_group *group;
 
 	lockdep_assert_held(&aggregator->lock);
 	list_for_each_entry(group, &aggregator->groups, node)
-		if (group->shape.group == id)
+		if (is_of(group, join))
 			return group;
 	return NULL;
 }
@@ -295,7 +218,25 @@ static bool same_shape(const struct group_join *one, const struct group_join *ot
 	       one->index == other->index && one->segment == other->segment &&
 	       one->window == other->window &&
 	       one->timeout_ms == other->timeout_ms &&
-	       one->placement == other->placement;
+	       one->placement == other->placement && one->unit == other->unit;
+}
+
+/* All, or if there is an aggregator above, who is of @join's block. */
+static void set_members(struct aggregator_group *group,
+			const struct group_join *join)
+{
+	struct group_members *members = &group->members;
+	u32 block;
+
+	members->unit = max(join->unit, 1U);
+	members->count = (join->size - 1) / members->unit + 1;
+	group->has_parent = join->unit && members->count > join->block &&
+			    group->aggregator->parent.any.sa_family;
+	if (!group->has_parent)
+		return;
+	block = join->rank / members->unit / join->block;
+	members->first = block * join->block;
+	members->count = min(join->block, members->count - members->first);
 }
 
 static struct aggregator_group *group_new(struct peerlane_aggregator *aggregator,
@@ -312,17 +253,22 @@ static struct aggregator_group *group_new(struct peerlane_aggregator *aggregator
 	group->aggregator = aggregator;
 	group->shape = *join;
 	group->born = jiffies;
-	group->bytes = ((u64)join->size + 1) * join->window * join->segment;
+	set_members(group, join);
+	/* Also for results, and for what is on its way up and down. */
+	group->bytes = ((u64)group->members.count + 1 + group->has_parent) *
+		       join->window * join->segment;
 	spin_lock_init(&group->lock);
 	INIT_WORK(&group->end_work, end_work);
 	INIT_DELAYED_WORK(&group->grace, grace_work);
 	INIT_WORK(&group->reap, reap_work);
-	if (take_memory(group)) {
-		group_free(group);
+	if (aggregator_take_memory(group)) {
+		aggregator_group_free(group);
 		return NULL;
 	}
 	kref_get(&aggregator->ref);
 	WRITE_ONCE(aggregator->group_count, aggregator->group_count + 1);
+	if (group->parent)
+		aggregator_parent_begin(group->parent);
 	return group;
 }
 
@@ -342,12 +288,16 @@ static void fault_of(struct aggregator_group *group, struct group_fault *fault)
 static void find_fault(struct aggregator_group *group,
 		       const struct group_join *join, struct group_fault *fault)
 {
+	u32 index = aggregator_member(group, join);
+
 	fault->cause = 0;
 	if (READ_ONCE(group->ended))
 		fault_of(group, fault);
 	else if (!same_shape(&group->shape, join))
 		fault->cause = GROUP_CAUSE_SHAPE;
-	else if (group->ranks[join->rank])
+	else if (index >= group->members.count)
+		fault->cause = GROUP_CAUSE_BLOCK;
+	else if (group->ranks[index])
 		fault->cause = GROUP_CAUSE_TAKEN;
 }
 
@@ -357,7 +307,8 @@ static void enter(struct aggregator_group *group, struct aggregator_rank *rank)
 
 	list_del_init(&rank->node);
 	aggregator->stranger_count--;
-	group->ranks[rank->join.rank] = rank;
+	rank->index = aggregator_member(group, &rank->join);
+	group->ranks[rank->index] = rank;
 	group->live++;
 	/* Pairs with the acquire of callbacks. */
 	smp_store_release(&rank->group, group);
@@ -367,7 +318,7 @@ int aggregator_attach(struct aggregator_rank *rank, struct group_fault *fault)
 {
 	struct peerlane_aggregator *aggregator = rank->aggregator;
 	const struct group_join *join = &rank->join;
-	struct aggregator_group *group = find(aggregator, join->group);
+	struct aggregator_group *group = find(aggregator, join);
 	u32 i;
 
 	if (group) {
@@ -396,7 +347,7 @@ static void welcome_done(struct group_post *post, int status)
 {
 }
 
-static void form(struct aggregator_group *group)
+void aggregator_form(struct aggregator_group *group)
 {
 	const struct group_message message = { .type = GROUP_MESSAGE_WELCOME };
 	struct peerlane_aggregator *aggregator = group->aggregator;
@@ -409,7 +360,7 @@ static void form(struct aggregator_group *group)
 	group->formed = true;
 	spin_unlock(&group->lock);
 	aggregator->formed++;
-	for (i = 0; i < group->shape.size; i++) {
+	for (i = 0; i < group->members.count; i++) {
 		rank = group->ranks[i];
 		group_post_init(&rank->welcome, &message, welcome_done);
 		group_pipe_add(&rank->pipe, &rank->welcome);
@@ -426,9 +377,15 @@ void aggregator_joined(struct aggregator_rank *rank)
 	struct peerlane_aggregator *aggregator = group->aggregator;
 
 	mutex_lock(&aggregator->lock);
-	group->joined++;
-	if (group->joined == group->shape.size && !READ_ONCE(group->ended))
-		form(group);
+	group->joined += !rank->ready;
+	rank->ready = true;
+	if (group->joined == group->members.count && !READ_ONCE(group->ended) &&
+	    !READ_ONCE(group->formed)) {
+		if (group->parent)
+			aggregator_parent_step(group->parent);
+		else
+			aggregator_form(group);
+	}
 	mutex_unlock(&aggregator->lock);
 }
 
@@ -451,7 +408,7 @@ static void fill_rank(struct aggregator_group *group, u32 index,
 		.late_total_ns = stats->late_total,
 		.late_max_ns = stats->late_max,
 		.last = stats->last,
-		.rank = index,
+		.rank = group_member_rank(&group->members, index),
 		.is_there = rank && !rank->down,
 	};
 	memcpy(record->late, stats->late, sizeof(record->late));
@@ -463,13 +420,14 @@ static void fill_rank(struct aggregator_group *group, u32 index,
 u32 aggregator_ranks(struct peerlane_aggregator *aggregator, u64 id,
 		     struct peerlane_rank_record *records, u32 room)
 {
+	const struct group_join join = { .group = id };
 	struct aggregator_group *group;
 	u32 i, count = 0;
 
 	mutex_lock(&aggregator->lock);
-	group = find(aggregator, id);
+	group = find(aggregator, &join);
 	if (group && !READ_ONCE(group->ended)) {
-		count = group->shape.size;
+		count = group->members.count;
 		for (i = 0; i < min(count, room); i++)
 			fill_rank(group, i, &records[i]);
 	}

@@ -8,14 +8,13 @@
  */
 #include <linux/ktime.h>
 
-#include "aggregator.h"
+#include "aggregator_parent.h"
 #include "range.h"
 #include "reduce_cpu.h"
 
 /* ---- where ---- */
 
-/* In the pool: what @rank has contributed; the last is the result. */
-static u64 place_of(const struct aggregator_group *group, u32 rank, u64 n)
+u64 aggregator_place_of(const struct aggregator_group *group, u32 rank, u64 n)
 {
 	const struct group_join *shape = &group->shape;
 
@@ -23,12 +22,12 @@ static u64 place_of(const struct aggregator_group *group, u32 rank, u64 n)
 	       shape->segment;
 }
 
-static u64 result_of(const struct aggregator_group *group, u64 n)
+u64 aggregator_result_of(const struct aggregator_group *group, u64 n)
 {
-	return place_of(group, group->shape.size, n);
+	return aggregator_place_of(group, group->members.count, n);
 }
 
-static void *in_pool(const struct aggregator_group *group, u64 offset)
+void *aggregator_in_pool(const struct aggregator_group *group, u64 offset)
 {
 	return group->aggregator->pool.base + offset;
 }
@@ -68,7 +67,7 @@ static int take(struct aggregator_rank *rank, const struct group_part *part,
 		fault->rank = group->first_left;
 		return -ECONNABORTED;
 	}
-	ret = group_table_contribute(&group->table, rank->join.rank, part,
+	ret = group_table_contribute(&group->table, rank->index, part,
 				     ktime_get_ns(), fault);
 	return ret > 0 ? begin(group, part->n) : ret;
 }
@@ -158,13 +157,14 @@ bool aggregator_result_is_late(struct aggregator_group *group, u64 now, u64 limi
 	for (i = 0; i < group->shape.window; i++) {
 		if (!group->places[i].pending || now - group->places[i].since < limit)
 			continue;
-		for (r = 0; r < group->shape.size; r++)
+		for (r = 0; r < group->members.count; r++)
 			if (group->ranks[r]->results[i].busy)
 				break;
-		if (r == group->shape.size)
+		if (r == group->members.count)
 			continue;
 		*fault = (struct group_fault){ .cause = GROUP_CAUSE_LATE,
-					       .rank = r, .missing = 1,
+					       .rank = group->ranks[r]->join.rank,
+					       .missing = 1,
 					       .other = GROUP_NOBODY };
 		return true;
 	}
@@ -199,17 +199,20 @@ static int fill_result(struct aggregator_rank *rank, const struct group_part *pa
 		.result.seq = part->seq,
 	};
 	struct group_post *post = &rank->results[part->n % rank->join.window];
+	const struct group_members *members = &rank->group->members;
+	u32 bytes = group_member_bytes(members, segment);
 	struct link_op *op = &post->op;
 
 	group_post_init(post, &message, result_done);
-	if (!segment->bytes || !group_receives(segment, rank->join.rank))
+	if (!segment->bytes ||
+	    !group_member_receives(members, rank->index, segment))
 		return 0;
 	op->code = PEERLANE_OP_PUT;
 	op->map = READ_ONCE(rank->map);
 	op->local = source;
 	op->remote = part->offset;
-	op->length = segment->bytes;
-	return find_grant(rank, part, segment->bytes, &op->grant);
+	op->length = bytes;
+	return find_grant(rank, part, bytes, &op->grant);
 }
 
 static void unfill(struct aggregator_group *group, u64 n, u32 count)
@@ -234,13 +237,13 @@ static int fill_all(struct aggregator_group *group,
 	u32 i;
 	int ret;
 
-	for (i = 0; i < group->shape.size; i++) {
+	for (i = 0; i < group->members.count; i++) {
 		ret = fill_result(group->ranks[i], &told->told[i].part, segment,
 				  source);
 		if (!ret)
 			continue;
 		unfill(group, n, i);
-		*bad = i;
+		*bad = group->ranks[i]->join.rank;
 		return ret;
 	}
 	return 0;
@@ -259,8 +262,9 @@ static bool send_all(struct aggregator_place *place, u32 deferred)
 		spin_unlock(&group->lock);
 		return false;
 	}
+	atomic64_inc(&group->aggregator->segments);
 	group_table_done(&group->table, n);
-	for (i = 0; i < group->shape.size; i++) {
+	for (i = 0; i < group->members.count; i++) {
 		rank = group->ranks[i];
 		if (i == deferred) {
 			place->deferred = rank;
@@ -271,35 +275,97 @@ static bool send_all(struct aggregator_place *place, u32 deferred)
 	if (!place->pending)
 		take_deferred(place);
 	spin_unlock(&group->lock);
-	for (i = 0; i < group->shape.size; i++)
+	for (i = 0; i < group->members.count; i++)
 		group_pipe_push(&group->ranks[i]->pipe);
 	return true;
 }
 
 /* ---- the sum ---- */
 
+/* Between aggregators what is summed up is neither rounded nor divided. */
+void aggregator_between(const struct aggregator_group *group,
+			struct group_call *call)
+{
+	if (group->members.unit == 1)
+		return;
+	if (reduce_accumulator_size(call->type) != reduce_size(call->type))
+		call->type = PEERLANE_TYPE_F32;
+	if (call->op == PEERLANE_REDUCE_AVG)
+		call->op = PEERLANE_REDUCE_SUM;
+}
+
+void aggregator_find_sources(struct aggregator_place *place)
+{
+	const struct aggregator_group *group = place->group;
+	u32 i;
+
+	for (i = 0; i < group->members.count; i++)
+		place->from[i] = aggregator_in_pool(group,
+			aggregator_place_of(group, i, place->n));
+}
+
 int aggregator_reduce(struct aggregator_place *place,
 		      const struct group_call *call, u32 elements)
 {
 	struct aggregator_group *group = place->group;
+	struct group_call own = *call;
 	struct reduce_work work = {
-		.to = in_pool(group, result_of(group, place->n)),
+		.to = aggregator_in_pool(group,
+					 aggregator_result_of(group, place->n)),
 		.from = place->from,
-		.count = group->shape.size,
+		.count = group->members.count,
 		.length = elements,
 	};
 	struct reduce reduce;
-	u32 i;
 	int ret;
 
-	ret = reduce_cpu_plan(&reduce, call->type, call->op, group->shape.size,
+	aggregator_between(group, &own);
+	ret = reduce_cpu_plan(&reduce, own.type, own.op, group->members.count,
 			      group->shape.block);
 	if (ret)
 		return ret;
-	for (i = 0; i < group->shape.size; i++)
-		place->from[i] = in_pool(group, place_of(group, i, place->n));
+	aggregator_find_sources(place);
 	reduce_cpu_run(&reduce, REDUCE_STEP_ALL, &work, place->scratch);
 	return 0;
+}
+
+/* Where the result is, made of all that the members gave. */
+static int reduce(struct aggregator_place *place, const struct group_call *call,
+		  const struct group_segment *segment, u64 *source)
+{
+	u64 begin = ktime_get_ns();
+	int ret;
+
+	*source = aggregator_result_of(place->group, place->n);
+	if (!segment->bytes || segment->contributor != GROUP_ALL)
+		return 0;
+	ret = aggregator_reduce(place, call, segment->elements);
+	aggregator_reduced(place->group, segment->bytes, ktime_get_ns() - begin);
+	return ret;
+}
+
+/* True: it is what came from above. */
+static bool is_back(struct aggregator_place *place)
+{
+	bool back;
+
+	spin_lock(&place->group->lock);
+	back = place->is_back;
+	place->is_back = false;
+	spin_unlock(&place->group->lock);
+	return back;
+}
+
+/* 0: the result is at @source; 1: it is still to come; < 0 */
+static int find_result(struct aggregator_place *place,
+		       const struct group_part *part,
+		       const struct group_segment *segment, u64 *source)
+{
+	if (!place->group->parent)
+		return reduce(place, &part->call, segment, source);
+	if (is_back(place))
+		return aggregator_take_down(place, &part->call, segment, source);
+	return aggregator_send_up(place, part, segment) ?: 1;
 }
 
 /* The place is FULL: what is told of it stays. */
@@ -309,34 +375,31 @@ static void deal_with(struct aggregator_place *place)
 	struct group_fault fault = { .cause = GROUP_CAUSE_PROTOCOL,
 				     .rank = GROUP_NOBODY,
 				     .other = GROUP_NOBODY };
-	u64 source = result_of(group, place->n);
 	const struct group_part *part;
 	struct group_segment segment;
 	u32 deferred = GROUP_NOBODY;
-	u64 begin;
-	int ret = 0;
+	u64 source;
+	int ret;
 
 	part = &group_table_place(&group->table, place->n)->told[0].part;
 	group_plan_segment(&group->table.shape, &part->call, part->seq,
 			   part->index, &segment);
-	if (segment.bytes && segment.contributor != GROUP_ALL) {
-		deferred = segment.contributor;
-		source = place_of(group, deferred, place->n);
-	} else if (segment.bytes) {
-		begin = ktime_get_ns();
-		ret = aggregator_reduce(place, &part->call, segment.elements);
-		aggregator_reduced(group, segment.bytes,
-				   ktime_get_ns() - begin);
-		/* Calls were checked: floats, where the FPU may not be used. */
-		if (ret)
-			fault.cause = GROUP_CAUSE_UNABLE;
-	}
+	ret = find_result(place, part, &segment, &source);
+	if (ret > 0)
+		return;
+	/* Calls were checked: floats, where the FPU may not be used. */
+	if (ret)
+		fault.cause = GROUP_CAUSE_UNABLE;
+	if (segment.bytes && segment.contributor != GROUP_ALL)
+		deferred = aggregator_holder(group, &segment);
+	if (deferred < group->members.count)
+		source = aggregator_place_of(group, deferred, place->n);
 	if (!ret)
 		ret = fill_all(group, &segment, place->n, source, &fault.rank);
 	if (ret)
 		aggregator_fail(group, &fault, NULL);
 	else if (!send_all(place, deferred))
-		unfill(group, place->n, group->shape.size);
+		unfill(group, place->n, group->members.count);
 }
 
 void aggregator_place_work(struct work_struct *work)
@@ -345,7 +408,6 @@ void aggregator_place_work(struct work_struct *work)
 						      struct aggregator_place,
 						      work);
 
-	atomic64_inc(&place->group->aggregator->segments);
 	if (!READ_ONCE(place->group->ended))
 		deal_with(place);
 }

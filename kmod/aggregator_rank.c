@@ -101,7 +101,7 @@ static int expose(struct aggregator_rank *rank)
 	u64 bytes = (u64)join->window * join->segment;
 	const struct link_exposure exposure = {
 		.map = rank->map,
-		.offset = rank->group->offset + join->rank * bytes,
+		.offset = rank->group->offset + rank->index * bytes,
 		.length = bytes,
 		.value = GROUP_POOL_VALUE,
 		.rights = PEERLANE_RIGHT_WRITE,
@@ -152,9 +152,15 @@ static void join_work(struct work_struct *work)
 		link_map_put(map);
 	if (ret > 0)
 		aggregator_tell(rank, &fault);
-	if (ret)
+	/* Who speaks for others says later that they have joined. */
+	if (ret || rank->join.unit > 1)
 		return;
 	aggregator_joined(rank);
+}
+
+static void ready_work(struct work_struct *work)
+{
+	aggregator_joined(container_of(work, struct aggregator_rank, ready_work));
 }
 
 /* ---- what it says ---- */
@@ -244,6 +250,8 @@ static int exposed(struct link *link, void *owner, struct link_grant *grant)
 	};
 
 	link_grant_put(grant);
+	if (group_of_rank(rank) && rank->join.unit > 1)
+		queue_work(aggregator_queue, &rank->ready_work);
 	return aggregator_answer(rank, &message);
 }
 
@@ -311,6 +319,7 @@ void aggregator_rank_free(struct aggregator_rank *rank)
 	struct peerlane_aggregator *aggregator = rank->aggregator;
 
 	cancel_work_sync(&rank->join_work);
+	cancel_work_sync(&rank->ready_work);
 	link_wait_ended(rank->link);
 	link_put(rank->link);
 	kvfree(rank->results);
@@ -379,6 +388,7 @@ static struct aggregator_rank *rank_new(struct peerlane_aggregator *aggregator)
 	rank->aggregator = aggregator;
 	rank->born = jiffies;
 	INIT_WORK(&rank->join_work, join_work);
+	INIT_WORK(&rank->ready_work, ready_work);
 	INIT_WORK(&rank->reap, reap_work);
 	group_pipe_init(&rank->pipe, NULL);
 	rank->link = link_new(aggregator->net, &aggregator->settings, &rank_ops,

@@ -19,7 +19,7 @@ static bool has_choice(const struct aggregator_group *group)
 
 void aggregator_reduced(struct aggregator_group *group, u32 bytes, u64 ns)
 {
-	u64 all = (u64)bytes * group->shape.size;
+	u64 all = (u64)bytes * group->members.count;
 	u32 ps = (u32)clamp_t(u64, ns * 1000 / max_t(u64, all, 1), 1,
 			      GROUP_COST_BYTE_MAX);
 
@@ -50,7 +50,7 @@ void aggregator_measure(struct aggregator_group *group)
 		aggregator_reduce(place, &call, bytes / sizeof(u32));
 	}
 	group->gamma = (u32)clamp_t(u64, (ktime_get_ns() - begin) * 1000 /
-				    ((u64)bytes * group->shape.size), 1,
+				    ((u64)bytes * group->members.count), 1,
 				    GROUP_COST_BYTE_MAX);
 }
 
@@ -77,13 +77,13 @@ static int take(struct aggregator_rank *rank, const struct group_tune *tune,
 		tuning->cost = tune->cost;
 		tuning->since = ktime_get_ns();
 	}
-	if (tuning->count < group->shape.size)
+	if (tuning->count < group->members.count)
 		return 0;
 	all->round = tuning->round++;
 	all->cost = tuning->cost;
 	all->cost.gamma = READ_ONCE(group->gamma);
 	tuning->count = 0;
-	for (i = 0; i < group->shape.size; i++)
+	for (i = 0; i < group->members.count; i++)
 		group->ranks[i]->tuned = false;
 	return 1;
 }
@@ -101,7 +101,7 @@ void aggregator_tune(struct aggregator_rank *rank, const struct group_tune *tune
 	if (ret < 0)
 		aggregator_fail_rank(rank, GROUP_CAUSE_PROTOCOL);
 	/* Its ranks stay as long as the link of one is up, which this one's is. */
-	for (i = 0; ret > 0 && i < group->shape.size; i++)
+	for (i = 0; ret > 0 && i < group->members.count; i++)
 		if (aggregator_answer(group->ranks[i], &answer))
 			aggregator_fail_rank(group->ranks[i], GROUP_CAUSE_FULL);
 }
@@ -118,7 +118,7 @@ bool aggregator_tune_is_late(struct aggregator_group *group, u64 now, u64 limit,
 		limit += (u64)group->aggregator->join_timeout_ms * NSEC_PER_MSEC;
 	if (!tuning->count || now - tuning->since < limit)
 		return false;
-	for (i = 0; i < group->shape.size - 1; i++)
+	for (i = 0; i < group->members.count - 1; i++)
 		if (!group->ranks[i]->tuned)
 			break;
 	if (group->left) {
@@ -129,7 +129,7 @@ bool aggregator_tune_is_late(struct aggregator_group *group, u64 now, u64 limit,
 	}
 	*fault = (struct group_fault){ .cause = GROUP_CAUSE_LATE, .rank = i,
 				       .other = GROUP_NOBODY,
-				       .missing = group->shape.size -
+				       .missing = group->members.count -
 						  tuning->count,
 				       .seq = group_cost_round_at(tuning->round) };
 	return true;

@@ -61,10 +61,11 @@ static int take_shape(struct peerlane_group *group,
 		ret = peerlane_refuse(msg, -EINVAL,
 				      "segment %u is no power of two",
 				      join->segment);
-	if (args->placement > PEERLANE_PLACEMENT_REPLICATED)
+	if (args->placement > PEERLANE_PLACEMENT_TREE)
 		return peerlane_refuse(msg, -EOPNOTSUPP, "unknown placement %u",
 				       args->placement);
 	join->placement = args->placement;
+	join->unit = args->placement == PEERLANE_PLACEMENT_TREE;
 	join->group = args->group;
 	join->rank = args->rank;
 	join->size = args->ranks;

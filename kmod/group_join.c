@@ -31,6 +31,7 @@ static int make_memory(struct peerlane_group *group, u32 count)
 		.size = join->size,
 		.aggregators = count,
 		.segment = join->segment,
+		.is_tree = join->placement == GROUP_PLACEMENT_TREE,
 	};
 
 	group->peers = kvcalloc(count, sizeof(*group->peers), GFP_KERNEL_ACCOUNT);

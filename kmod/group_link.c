@@ -121,6 +121,7 @@ int group_cause_errno(u32 cause)
 		[GROUP_CAUSE_FULL]	= -ENOSPC,
 		[GROUP_CAUSE_JOIN]	= -ETIMEDOUT,
 		[GROUP_CAUSE_UNABLE]	= -EOPNOTSUPP,
+		[GROUP_CAUSE_BLOCK]	= -EBADE,
 	};
 
 	return cause < ARRAY_SIZE(errors) ? errors[cause] : -EPROTO;

@@ -14,6 +14,22 @@ static const u8 type_size[] = { 0, 4, 8, 2, 2, 1, 2, 4, 8, 1, 2, 4, 8 };
 #define OP_BIT_FIRST	6
 #define OP_LAST		8
 
+/* What is summed up but not rounded: f16 and bf16 as f32 */
+static u32 partial_size(u8 type)
+{
+	u32 size = type_size[type];
+
+	return type <= TYPE_FLOAT_LAST && size < 4 ? 4 : size;
+}
+
+/* The most elements that a segment has. */
+static u32 most_elements(const struct group_shape *shape,
+			 const struct group_call *call)
+{
+	return shape->segment / (shape->is_tree ? partial_size(call->type) :
+						  type_size[call->type]);
+}
+
 static bool reduces(u8 kind)
 {
 	return kind == GROUP_ALL_REDUCE || kind == GROUP_REDUCE_SCATTER ||
@@ -56,7 +72,7 @@ static bool type_is_good(const struct group_call *call)
 bool group_may_replicate(const struct group_shape *shape,
 			 const struct group_call *call)
 {
-	if (shape->aggregators != shape->size)
+	if (shape->aggregators != shape->size || shape->is_tree)
 		return false;
 	if (call->kind == GROUP_BARRIER)
 		return true;
@@ -136,8 +152,7 @@ u64 group_plan_segments(const struct group_shape *shape,
 		return shape->aggregators;
 	if (!call->count)
 		return 1;
-	each = (call->count - 1) /
-	       (shape->segment / type_size[call->type]) + 1;
+	each = (call->count - 1) / most_elements(shape, call) + 1;
 	return has_blocks(call->kind) ? each * shape->size : each;
 }
 
@@ -193,12 +208,15 @@ void group_plan_segment(const struct group_shape *shape,
 		segment->receiver = segment->aggregator;
 	if (!call->count)
 		return;
-	most = shape->segment / size;
+	most = most_elements(shape, call);
 	first = is_replicated(call) ? 0 : index / blocks * most;
 	before = index % blocks * block_bytes(call);
 	set_ends(segment, call, (u32)(index % blocks));
 	segment->elements = (u32)min_t(u64, call->count - first, most);
 	segment->bytes = segment->elements * size;
+	segment->partial = segment->contributor == GROUP_ALL ?
+			   segment->elements * partial_size(call->type) :
+			   segment->bytes;
 	segment->send = first * size;
 	segment->receive = first * size;
 	if (call->kind == GROUP_REDUCE_SCATTER)

@@ -17,6 +17,7 @@ struct group_shape {
 	u32 size;		/* ranks */
 	u32 aggregators;
 	u32 segment;		/* bytes */
+	bool is_tree;		/* a segment has room for what is not rounded yet */
 };
 
 /*
@@ -29,6 +30,7 @@ struct group_segment {
 	u32 receiver;		/* GROUP_ALL, GROUP_OTHERS, or the rank that gets it */
 	u32 elements;
 	u32 bytes;
+	u32 partial;		/* bytes of it between aggregators */
 	u64 send;
 	u64 receive;
 };
@@ -67,6 +69,53 @@ u32 group_plan_first(const struct group_shape *shape, u64 seq, u32 aggregator);
 void group_plan_segment(const struct group_shape *shape,
 			const struct group_call *call, u64 seq, u64 index,
 			struct group_segment *segment);
+
+/*
+ * Those that speak to one aggregator: @count of them, of which number i speaks
+ * for @unit ranks from (@first + i) * @unit on. Of what is not a tree each rank.
+ */
+struct group_members {
+	u32 count;
+	u32 first;
+	u32 unit;
+};
+
+static inline u32 group_member_rank(const struct group_members *members, u32 index)
+{
+	return (members->first + index) * members->unit;
+}
+
+static inline bool group_member_has(const struct group_members *members,
+				    u32 index, u32 rank)
+{
+	return rank / members->unit == members->first + index;
+}
+
+static inline bool
+group_member_contributes(const struct group_members *members, u32 index,
+			 const struct group_segment *segment)
+{
+	return segment->contributor == GROUP_ALL ||
+	       group_member_has(members, index, segment->contributor);
+}
+
+/* Of others, who has the contributor has its data. */
+static inline bool
+group_member_receives(const struct group_members *members, u32 index,
+		      const struct group_segment *segment)
+{
+	if (segment->receiver == GROUP_OTHERS)
+		return !group_member_has(members, index, segment->contributor);
+	return segment->receiver == GROUP_ALL ||
+	       group_member_has(members, index, segment->receiver);
+}
+
+/* What a member gives, if it does, and gets. */
+static inline u32 group_member_bytes(const struct group_members *members,
+				     const struct group_segment *segment)
+{
+	return members->unit > 1 ? segment->partial : segment->bytes;
+}
 
 static inline bool group_contributes(const struct group_segment *segment,
 				     u32 rank)

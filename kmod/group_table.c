@@ -8,26 +8,28 @@
 
 /* ---- memory ---- */
 
-size_t group_table_size(u32 size, u32 window)
+size_t group_table_size(u32 members, u32 window)
 {
 	return window * (sizeof(struct group_place) +
-			 size * sizeof(struct group_told)) +
-	       size * sizeof(struct group_rank_stats);
+			 members * sizeof(struct group_told)) +
+	       members * sizeof(struct group_rank_stats);
 }
 
 void group_table_init(struct group_table *table, void *memory,
-		      const struct group_shape *shape, u32 index, u32 window)
+		      const struct group_shape *shape,
+		      const struct group_members *members, u32 index, u32 window)
 {
 	struct group_place *places = memory;
 	struct group_told *told = (void *)(places + window);
 	u32 i;
 
 	*table = (struct group_table){
-		.shape = *shape, .index = index, .window = window,
+		.shape = *shape, .members = *members,
+		.index = index, .window = window,
 		.places = places,
-		.stats = (void *)(told + (size_t)window * shape->size),
+		.stats = (void *)(told + (size_t)window * members->count),
 	};
-	for (i = 0; i < window; i++, told += shape->size) {
+	for (i = 0; i < window; i++, told += members->count) {
 		places[i].n = i;
 		places[i].told = told;
 	}
@@ -88,7 +90,7 @@ static u32 count_alike(const struct group_table *table,
 {
 	u32 i, count = 0;
 
-	for (i = 0; i < table->shape.size; i++)
+	for (i = 0; i < table->members.count; i++)
 		if (place->told[i].is_there &&
 		    !differs(&place->told[i].part, &place->told[rank].part))
 			count++;
@@ -102,7 +104,7 @@ static u32 find_most(const struct group_table *table,
 	u32 rank, count, most = 0, most_rank = place->first;
 
 	/* No later one can be of a larger part than what is left. */
-	for (rank = 0; rank < table->shape.size && most * 2 < place->count;
+	for (rank = 0; rank < table->members.count && most * 2 < place->count;
 	     rank++) {
 		if (!place->told[rank].is_there)
 			continue;
@@ -122,7 +124,7 @@ static u32 find_rank(const struct group_table *table,
 	const struct group_told *told = place->told;
 	u32 i;
 
-	for (i = 0; i < table->shape.size; i++)
+	for (i = 0; i < table->members.count; i++)
 		if (told[i].is_there == is_there &&
 		    (!is_there || differs(&told[i].part, &told[other].part)))
 			return i;
@@ -140,7 +142,9 @@ static void set_mismatch(const struct group_table *table,
 	u32 field = differs(odd, good);
 
 	*fault = (struct group_fault){
-		.cause = GROUP_CAUSE_MISMATCH, .rank = rank, .other = other,
+		.cause = GROUP_CAUSE_MISMATCH,
+		.rank = group_member_rank(&table->members, rank),
+		.other = group_member_rank(&table->members, other),
 		.seq = min(odd->seq, good->seq), .field = field,
 		.value = value_of(odd, field),
 		.expected = value_of(good, field),
@@ -171,7 +175,7 @@ static void count_part(struct group_table *table,
 	stats->late_total += late;
 	stats->late_max = max(stats->late_max, late);
 	stats->late[bucket_of(late)]++;
-	if (place->count == table->shape.size)
+	if (place->count == table->members.count)
 		stats->last++;
 }
 
@@ -181,8 +185,10 @@ static void count_part(struct group_table *table,
 static bool part_is_good(const struct group_table *table, u32 rank,
 			 const struct group_part *part)
 {
+	const struct group_members *members = &table->members;
 	const struct group_shape *shape = &table->shape;
 	struct group_segment segment;
+	u32 bytes = 0;
 
 	if (group_call_check(shape, &part->call) ||
 	    part->index >= group_plan_segments(shape, &part->call))
@@ -190,9 +196,12 @@ static bool part_is_good(const struct group_table *table, u32 rank,
 	group_plan_segment(shape, &part->call, part->seq, part->index, &segment);
 	if (segment.aggregator != table->index)
 		return false;
-	if (part->bytes != (group_contributes(&segment, rank) ? segment.bytes : 0))
+	if (group_member_contributes(members, rank, &segment))
+		bytes = group_member_bytes(members, &segment);
+	if (part->bytes != bytes)
 		return false;
-	return part->token || !segment.bytes || !group_receives(&segment, rank);
+	return part->token || !segment.bytes ||
+	       !group_member_receives(members, rank, &segment);
 }
 
 static void tell(struct group_table *table, struct group_place *place, u32 rank,
@@ -212,11 +221,12 @@ static void tell(struct group_table *table, struct group_place *place, u32 rank,
 	count_part(table, place, rank);
 }
 
-static int blame(u32 rank, const struct group_part *part,
-		 struct group_fault *fault)
+static int blame(const struct group_table *table, u32 rank,
+		 const struct group_part *part, struct group_fault *fault)
 {
 	*fault = (struct group_fault){
-		.cause = GROUP_CAUSE_PROTOCOL, .rank = rank,
+		.cause = GROUP_CAUSE_PROTOCOL,
+		.rank = group_member_rank(&table->members, rank),
 		.other = GROUP_NOBODY, .seq = part->seq,
 	};
 	return -EPROTO;
@@ -232,12 +242,12 @@ int group_table_contribute(struct group_table *table, u32 rank,
 	if (part->n < place->n ||
 	    (part->n == place->n && place->told[rank].is_there))
 		return ++table->stats[rank].repeats <= GROUP_REPEATS_MAX ? 0 :
-		       blame(rank, part, fault);
+		       blame(table, rank, part, fault);
 	if (part->n > place->n || !part_is_good(table, rank, part))
-		return blame(rank, part, fault);
+		return blame(table, rank, part, fault);
 	table->stats[rank].repeats = 0;
 	tell(table, place, rank, part, now);
-	if (place->count < table->shape.size)
+	if (place->count < table->members.count)
 		return 0;
 	/* It stays FILLING: nobody shall use it. */
 	if (place->odd) {
@@ -253,7 +263,7 @@ void group_table_done(struct group_table *table, u64 n)
 	struct group_place *place = group_table_place(table, n);
 	u32 i;
 
-	for (i = 0; i < table->shape.size; i++)
+	for (i = 0; i < table->members.count; i++)
 		place->told[i].is_there = false;
 	place->state = GROUP_PLACE_EMPTY;
 	place->count = 0;
@@ -277,6 +287,19 @@ static const struct group_place *find_oldest(const struct group_table *table)
 	return oldest;
 }
 
+static u32 count_missing(const struct group_table *table,
+			 const struct group_place *place)
+{
+	u32 i, rank, count = 0;
+
+	for (i = 0; i < table->members.count; i++) {
+		rank = group_member_rank(&table->members, i);
+		if (!place->told[i].is_there)
+			count += min(table->members.unit, table->shape.size - rank);
+	}
+	return count;
+}
+
 bool group_table_late(const struct group_table *table, u64 now, u64 limit,
 		      struct group_fault *fault)
 {
@@ -290,11 +313,47 @@ bool group_table_late(const struct group_table *table, u64 now, u64 limit,
 	}
 	*fault = (struct group_fault){
 		.cause = GROUP_CAUSE_LATE, .other = GROUP_NOBODY,
-		.rank = find_rank(table, place, false, 0),
-		.missing = table->shape.size - place->count,
+		.rank = group_member_rank(&table->members,
+					  find_rank(table, place, false, 0)),
+		.missing = count_missing(table, place),
 		.seq = place->told[place->first].part.seq,
 	};
 	return true;
+}
+
+static u32 find_last(const struct group_table *table,
+		     const struct group_place *place)
+{
+	u32 i, last = 0;
+
+	for (i = 1; i < table->members.count; i++)
+		if (place->told[i].at > place->told[last].at)
+			last = i;
+	return last;
+}
+
+bool group_table_slow(const struct group_table *table, u64 seq,
+		      struct group_fault *fault)
+{
+	const struct group_place *place;
+	u32 i;
+
+	if (group_table_late(table, U64_MAX, 0, fault))
+		return true;
+	for (i = 0; i < table->window; i++) {
+		place = &table->places[i];
+		if (place->state != GROUP_PLACE_FULL ||
+		    place->told[0].part.seq != seq)
+			continue;
+		*fault = (struct group_fault){
+			.cause = GROUP_CAUSE_LATE, .other = GROUP_NOBODY,
+			.rank = group_member_rank(&table->members,
+						  find_last(table, place)),
+			.missing = 1, .seq = seq,
+		};
+		return true;
+	}
+	return false;
 }
 
 bool group_table_is_busy(const struct group_table *table)

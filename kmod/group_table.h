@@ -58,22 +58,25 @@ struct group_rank_stats {
 
 struct group_table {
 	struct group_shape shape;
+	struct group_members members;
 	u32 index;		/* this aggregator's among the group's */
 	u32 window;
 	struct group_place *places;	/* window */
-	struct group_rank_stats *stats;	/* of each rank */
+	struct group_rank_stats *stats;	/* of each */
 };
 
 /*
  * Bytes of the memory that group_table_init() needs, zeroed. Shape and window
  * are within the limits of group_wire.h.
  */
-size_t group_table_size(u32 size, u32 window);
+size_t group_table_size(u32 members, u32 window);
 void group_table_init(struct group_table *table, void *memory,
-		      const struct group_shape *shape, u32 index, u32 window);
+		      const struct group_shape *shape,
+		      const struct group_members *members, u32 index, u32 window);
 
 /*
- * SEGMENT came from @rank at @now (ns). 0: others are missing; 1: all are
+ * SEGMENT came from member @rank at @now (ns). Faults name its lowest rank.
+ * 0: others are missing; 1: all are
  * there, group_table_place() has them, nobody's call is odd; < 0: @fault, the
  * group has to end:
  * -EPROTO: a stream's numbers, an index of another aggregator, bytes that are
@@ -98,6 +101,15 @@ void group_table_done(struct group_table *table, u64 n);
  */
 bool group_table_late(const struct group_table *table, u64 now, u64 limit,
 		      struct group_fault *fault);
+
+/*
+ * Others wait for operation @seq: as group_table_late() of what is FILLING, else who
+ * came last to what is FULL of it. False: nobody has come.
+ */
+bool group_table_slow(const struct group_table *table, u64 seq,
+		      struct group_fault *fault);
+/* Is anything FILLING or FULL? For LEAVE. */
+bool group_table_is_busy(const struct group_table *table);
 
 /* ---- group_late.c: who is late again and again ---- */
 
@@ -130,8 +142,5 @@ struct group_late_word {
  */
 u32 group_late_look(struct group_table *table, struct group_late *late, u64 now,
 		    struct group_late_word words[2]);
-
-/* Is anything FILLING or FULL? For LEAVE. */
-bool group_table_is_busy(const struct group_table *table);
 
 #endif /* PEERLANE_GROUP_TABLE_H */

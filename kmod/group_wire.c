@@ -55,7 +55,7 @@ static void put_join(struct writer *writer, const struct group_join *join)
 	put(writer, join->block, 4);
 	put(writer, join->timeout_ms, 4);
 	put(writer, join->placement, 4);
-	put(writer, 0, 4);
+	put(writer, join->unit, 4);
 }
 
 static void put_part(struct writer *writer, const struct group_part *part)
@@ -170,6 +170,19 @@ static bool is_within(u32 value, u32 low, u32 high)
 	return value >= low && value <= high;
 }
 
+/* A rank of a tree, or an aggregator with blocks of blocks below it. */
+static bool unit_is_good(const struct group_join *join)
+{
+	u64 unit = 1;
+
+	if (join->placement != GROUP_PLACEMENT_TREE)
+		return !join->unit;
+	while (unit < join->unit)
+		unit *= join->block;
+	return unit == join->unit && !(join->rank % join->unit) &&
+	       (unit == 1 || unit < join->size);
+}
+
 static bool get_join(struct group_join *join, struct reader *reader)
 {
 	join->group = get(reader, 8);
@@ -182,7 +195,7 @@ static bool get_join(struct group_join *join, struct reader *reader)
 	join->block = (u32)get(reader, 4);
 	join->timeout_ms = (u32)get(reader, 4);
 	join->placement = (u32)get(reader, 4);
-	get_reserved(reader, 4);
+	join->unit = (u32)get(reader, 4);
 	return join->group &&
 	       is_within(join->size, 1, GROUP_RANKS_MAX) &&
 	       join->rank < join->size &&
@@ -193,7 +206,7 @@ static bool get_join(struct group_join *join, struct reader *reader)
 	       is_within(join->window, 1, GROUP_WINDOW_MAX) &&
 	       is_within(join->block, 2, GROUP_RANKS_MAX) &&
 	       is_within(join->timeout_ms, 1, GROUP_TIMEOUT_MAX) &&
-	       join->placement <= GROUP_PLACEMENT_LAST;
+	       join->placement <= GROUP_PLACEMENT_LAST && unit_is_good(join);
 }
 
 static bool get_part(struct group_part *part, struct reader *reader)
@@ -225,7 +238,7 @@ static bool fault_is_sane(const struct group_fault *fault)
 {
 	bool is_mismatch = fault->cause == GROUP_CAUSE_MISMATCH;
 
-	return is_within(fault->cause, GROUP_CAUSE_LEFT, GROUP_CAUSE_UNABLE) &&
+	return is_within(fault->cause, GROUP_CAUSE_LEFT, GROUP_CAUSE_BLOCK) &&
 	       is_rank(fault->rank) && is_rank(fault->other) &&
 	       fault->missing <= GROUP_RANKS_MAX &&
 	       is_within(fault->field, is_mismatch ? GROUP_FIELD_KIND : 0,
@@ -382,6 +395,7 @@ static const char *cause_text(u32 cause)
 		[GROUP_CAUSE_TAKEN] = "is there already",
 		[GROUP_CAUSE_FULL] = "found no memory left",
 		[GROUP_CAUSE_UNABLE] = "asked for what an aggregator cannot compute",
+		[GROUP_CAUSE_BLOCK] = "is of another block of ranks than those of its aggregator",
 	};
 
 	return cause < ARRAY_SIZE(texts) && texts[cause] ? texts[cause] :
@@ -401,8 +415,18 @@ int group_fault_text(const struct group_fault *fault, char *text, size_t size)
 		return snprintf(text, size, "rank %u did not join, %u missing",
 				fault->rank, fault->missing);
 	}
+	if (fault->rank == GROUP_NOBODY && fault->cause == GROUP_CAUSE_DEAD)
+		return snprintf(text, size,
+				"an aggregator is dead, or cannot be reached");
 	if (fault->rank == GROUP_NOBODY)
 		return snprintf(text, size, "the group %s",
+				cause_text(fault->cause));
+	if (fault->missing == 1)
+		return snprintf(text, size, "the aggregator of rank %u %s",
+				fault->rank, cause_text(fault->cause));
+	if (fault->missing)
+		return snprintf(text, size, "the aggregator of ranks %u .. %u %s",
+				fault->rank, fault->rank + fault->missing - 1,
 				cause_text(fault->cause));
 	return snprintf(text, size, "rank %u %s", fault->rank,
 			cause_text(fault->cause));

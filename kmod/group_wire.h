@@ -70,8 +70,9 @@ enum group_placement {
 	GROUP_PLACEMENT_DEDICATED	= 1,
 	GROUP_PLACEMENT_COLOCATED	= 2,
 	GROUP_PLACEMENT_REPLICATED	= 3,
+	GROUP_PLACEMENT_TREE		= 4,
 };
-#define GROUP_PLACEMENT_LAST	GROUP_PLACEMENT_REPLICATED
+#define GROUP_PLACEMENT_LAST	GROUP_PLACEMENT_TREE
 
 /* Why a group ended, or a join was refused. Also in the uapi header. */
 enum group_cause {
@@ -88,6 +89,7 @@ enum group_cause {
 	GROUP_CAUSE_FULL	= 10,	/* join: no memory in the pool left */
 	GROUP_CAUSE_JOIN	= 11,	/* not all ranks joined in time */
 	GROUP_CAUSE_UNABLE	= 12,	/* the aggregator cannot compute that */
+	GROUP_CAUSE_BLOCK	= 13,	/* join: that aggregator has another block */
 };
 
 /* The part of a call that must be the same on all ranks. */
@@ -102,7 +104,7 @@ struct group_call {
 
 struct group_join {
 	u64 group;		/* the same on all ranks, random */
-	u32 rank;
+	u32 rank;		/* of several: the lowest */
 	u32 size;
 	u32 aggregators;
 	u32 index;		/* which of them this one is */
@@ -111,6 +113,7 @@ struct group_join {
 	u32 block;		/* ranks whose sum is made first; 2 or more */
 	u32 timeout_ms;		/* of an operation */
 	u32 placement;		/* enum group_placement */
+	u32 unit;		/* TREE: ranks that it speaks for; else 0 */
 };
 
 struct group_part {
@@ -142,7 +145,7 @@ struct group_fault {
 	u32 cause;		/* enum group_cause */
 	u32 rank;		/* whose fault; GROUP_NOBODY */
 	u32 other;		/* MISMATCH: a rank that called as most did */
-	u32 missing;		/* LATE, JOIN: how many ranks */
+	u32 missing;		/* LATE, JOIN: how many ranks; else: of an aggregator */
 	u64 seq;		/* operation */
 	u32 field;		/* MISMATCH: enum group_field; else 0 */
 	u64 value;		/* of @rank */

@@ -31,9 +31,13 @@
  * @out_address: with the port that was taken
  * @out_fd: the aggregator file, O_CLOEXEC
  * @out_id: number of the aggregator, as in lists and logs
+ * @parent: struct sockaddr_in or sockaddr_in6 of the aggregator above, which has the
+ *	same secret, or all zero. Groups of PEERLANE_PLACEMENT_TREE with more ranks
+ *	than their block are one block's here, and go on there
+ * @parent_lanes: queue pairs to it, 1 .. 16; 0: 1
  *
  * A group of n ranks takes (n + 1) * window * segment bytes of the pool when its
- * first rank joins. EPERM: module parameter `aggregator' is 0. EDQUOT: the user
+ * first rank joins, and window * segment more if it goes on above. EPERM: module parameter `aggregator' is 0. EDQUOT: the user
  * has module parameter user_aggregators already, or would have more memory than
  * user_aggregator_bytes, for which the links of ranks count too.
  */
@@ -54,6 +58,8 @@ struct peerlane_aggregator_create {
 	__u8 out_address[PEERLANE_ADDRESS_LEN];
 	__s32 out_fd;
 	__aligned_u64 out_id;
+	__u8 parent[PEERLANE_ADDRESS_LEN];
+	__u32 parent_lanes;
 };
 #define PEERLANE_IOC_AGGREGATOR_CREATE \
 	_IO(PEERLANE_IOC_TYPE, PEERLANE_CMD_AGGREGATOR_CREATE)
@@ -114,6 +120,8 @@ struct peerlane_aggregator_record {
  * @address: struct sockaddr_in or sockaddr_in6
  * @reserved: 0
  * @rdma_device: as given
+ * @parent: of the aggregator above, or all zero
+ * @tree_groups: of @groups, those that go on there
  */
 struct peerlane_aggregator_info {
 	__aligned_u64 id;
@@ -134,6 +142,8 @@ struct peerlane_aggregator_info {
 	__u8 address[PEERLANE_ADDRESS_LEN];
 	__u32 reserved;
 	char rdma_device[PEERLANE_RDMA_NAME_LEN];
+	__u8 parent[PEERLANE_ADDRESS_LEN];
+	__u32 tree_groups;
 };
 
 /*

@@ -34,7 +34,7 @@
  * ECONNABORTED	 LEFT: a rank left while others had operations
  * ECONNRESET	 DEAD: the connection of a rank, or to an aggregator, ended
  * ETIMEDOUT	 LATE, JOIN: a rank did not come in time
- * EBADE	 MISMATCH, SHAPE: ranks do not say the same
+ * EBADE	 MISMATCH, SHAPE, BLOCK: ranks do not say the same
  * ENODEV	 REVOKED: a rank's region is gone
  * EPROTO	 PROTOCOL: a rank, or an aggregator, said what may not be said
  * ESHUTDOWN	 CLOSED: an aggregator was closed
@@ -65,6 +65,9 @@
  *	of up to a segment, and BARRIER, go to all of them, and the one of a rank's
  *	number answers that rank alone: one way over the network if it runs on the
  *	rank's node. Other operations as COLOCATED
+ * @PEERLANE_PLACEMENT_TREE: each block of ranks has an aggregator, whose parent puts
+ *	blocks together; see peerlane_aggregator_create. A rank names that of its
+ *	block. @block has to be less than the number of ranks, else there is no tree
  *
  * AUTO chooses where there are as many aggregators as ranks, which are two at
  * least; else it is DEDICATED. When the group is made each rank measures how long
@@ -80,6 +83,7 @@ enum peerlane_group_placement {
 	PEERLANE_PLACEMENT_DEDICATED	= 1,
 	PEERLANE_PLACEMENT_COLOCATED	= 2,
 	PEERLANE_PLACEMENT_REPLICATED	= 3,
+	PEERLANE_PLACEMENT_TREE		= 4,
 };
 
 /**
@@ -308,6 +312,7 @@ struct peerlane_group_leave {
  * @PEERLANE_GROUP_CAUSE_JOIN: not all ranks joined in time
  * @PEERLANE_GROUP_CAUSE_UNABLE: floats, and an aggregator whose kernel may not use
  *	the FPU
+ * @PEERLANE_GROUP_CAUSE_BLOCK: join: the aggregator has another block of ranks
  */
 enum peerlane_group_cause {
 	PEERLANE_GROUP_CAUSE_NONE	= 0,
@@ -323,6 +328,7 @@ enum peerlane_group_cause {
 	PEERLANE_GROUP_CAUSE_FULL	= 10,
 	PEERLANE_GROUP_CAUSE_JOIN	= 11,
 	PEERLANE_GROUP_CAUSE_UNABLE	= 12,
+	PEERLANE_GROUP_CAUSE_BLOCK	= 13,
 };
 
 /**
@@ -405,7 +411,8 @@ enum peerlane_group_state {
  * @fault_cause: enum peerlane_group_cause
  * @fault_rank: whose fault, or PEERLANE_RANK_NONE
  * @fault_other: MISMATCH: a rank that called as most did
- * @fault_missing: LATE, JOIN: how many ranks did not come
+ * @fault_missing: LATE, JOIN: how many ranks did not come; else, if not 0: it is not
+ *	@fault_rank's fault but that of its aggregator, which so many have from it on
  * @fault_field: MISMATCH: 1 kind, 2 type, 3 op, 4 root, 5 count, 6 the operation
  *	that it is at, 7 the segment, 8 the way
  * @lanes_left: queue pairs, of all aggregators, that failed and were left

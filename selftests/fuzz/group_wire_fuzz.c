@@ -124,7 +124,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	struct group_table table;
 	void *memory = calloc(1, group_table_size(SIZE, WINDOW));
 
-	group_table_init(&table, memory, &shape, 0, WINDOW);
+	group_table_init(&table, memory, &shape,
+			 &(struct group_members){ SIZE, 0, 1 }, 0, WINDOW);
 	if (size <= GROUP_MESSAGE_MAX && decode(&message, data, (u32)size) &&
 	    message.type == GROUP_MESSAGE_ABORT)
 		check_fault(&message.fault);

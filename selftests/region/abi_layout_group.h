@@ -144,7 +144,9 @@
 	F(aggregator_create, out_address, 152, 28)			\
 	F(aggregator_create, out_fd, 180, 4)				\
 	F(aggregator_create, out_id, 184, 8)				\
-	END(aggregator_create, 192)					\
+	F(aggregator_create, parent, 192, 28)				\
+	F(aggregator_create, parent_lanes, 220, 4)			\
+	END(aggregator_create, 224)					\
 									\
 	F(aggregator_record, size, 0, 2)				\
 	F(aggregator_record, type, 2, 2)				\
@@ -174,7 +176,9 @@
 	F(aggregator_info, address, 104, 28)				\
 	F(aggregator_info, reserved, 132, 4)				\
 	F(aggregator_info, rdma_device, 136, 64)			\
-	END(aggregator_info, 200)					\
+	F(aggregator_info, parent, 200, 28)				\
+	F(aggregator_info, tree_groups, 228, 4)				\
+	END(aggregator_info, 232)					\
 									\
 	F(rank_record, segments, 0, 8)					\
 	F(rank_record, bytes, 8, 8)					\

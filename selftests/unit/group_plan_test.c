@@ -227,9 +227,9 @@ static bool check_kinds(const struct group_shape *shape, u64 count)
 	return good;
 }
 
-static void check_small(u32 segment, u64 from, u64 to)
+static void check_all(u32 segment, bool is_tree, u64 from, u64 to)
 {
-	struct group_shape shape = { .segment = segment };
+	struct group_shape shape = { .segment = segment, .is_tree = is_tree };
 	u64 count;
 
 	for (shape.size = 1; shape.size <= SIZE_MOST; shape.size++)
@@ -238,6 +238,12 @@ static void check_small(u32 segment, u64 from, u64 to)
 			for (count = from; count <= to; count++)
 				if (!check_kinds(&shape, count))
 					return;
+}
+
+static void check_small(u32 segment, u64 from, u64 to)
+{
+	check_all(segment, false, from, to);
+	check_all(segment, true, from, to);
 }
 
 static void each_element_once_in_one_segment(void)

@@ -12,6 +12,7 @@ void sim_aggregator_init(struct sim_aggregator *aggregator)
 	aggregator->memory = calloc(1, group_table_size(sim->shape.size,
 							sim->window));
 	group_table_init(&aggregator->table, aggregator->memory, &sim->shape,
+			 &(struct group_members){ sim->shape.size, 0, 1 },
 			 aggregator->index, sim->window);
 }
 

@@ -30,7 +30,8 @@ static void *memory;
 static inline void begin(void)
 {
 	memory = calloc(1, group_table_size(SIZE, WINDOW));
-	group_table_init(&table, memory, &shape, 1, WINDOW);
+	group_table_init(&table, memory, &shape,
+			 &(struct group_members){ SIZE, 0, 1 }, 1, WINDOW);
 	memset(&fault, 0, sizeof(fault));
 }
 

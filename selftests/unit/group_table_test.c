@@ -252,7 +252,8 @@ static void memory_is_enough(void)
 		large.size = sizes[i % ARRAY_SIZE(sizes)];
 		window = windows[i / ARRAY_SIZE(sizes)];
 		memory = calloc(1, group_table_size(large.size, window));
-		group_table_init(&table, memory, &large, 0, window);
+		group_table_init(&table, memory, &large,
+				 &(struct group_members){ large.size, 0, 1 }, 0, window);
 		table.places[window - 1].told[large.size - 1].at = 1;
 		table.stats[large.size - 1].late[GROUP_LATENESS_BUCKETS - 1] = 1;
 		free(memory);

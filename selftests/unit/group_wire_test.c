@@ -80,6 +80,7 @@ static void check_join(const struct group_join *got, const struct group_join *jo
 	CHECK_INT(got->block, join->block);
 	CHECK_INT(got->timeout_ms, join->timeout_ms);
 	CHECK_INT(got->placement, join->placement);
+	CHECK_INT(got->unit, join->unit);
 }
 
 static void check_part(const struct group_part *got, const struct group_part *part)
@@ -273,7 +274,7 @@ static void reserved_bytes_are_zero(void)
 		CHECK_INT(decode_changed(good_message(i), 6, 1), -EPROTO);
 		CHECK_INT(decode_changed(good_message(i), 7, 0x80), -EPROTO);
 	}
-	for (i = 52; i < 56; i++)
+	for (i = 52; i < 56; i++)	/* the unit, of a tree only */
 		CHECK_INT(decode_changed(&good_join, i, 1), -EPROTO);
 	for (i = 52; i < 56; i++)
 		CHECK_INT(decode_changed(&good_part, i, 1), -EPROTO);
@@ -304,6 +305,33 @@ static void shapes_of_nonsense_are_refused(void)
 	CHECK_INT(JOIN_WITH(index, 3), 0);
 	CHECK_INT(JOIN_WITH(index, 4), -EPROTO);
 	CHECK_INT(JOIN_WITH(placement, GROUP_PLACEMENT_LAST + 1), -EPROTO);
+}
+
+/* Of 5 ranks in blocks of 2 */
+static int join_of_tree(u32 rank, u32 unit)
+{
+	struct group_message message = good_join;
+
+	message.join.placement = GROUP_PLACEMENT_TREE;
+	message.join.block = 2;
+	message.join.rank = rank;
+	message.join.unit = unit;
+	return decode_with(&message);
+}
+
+static void units_are_blocks_of_blocks(void)
+{
+	CHECK_INT(JOIN_WITH(unit, 1), -EPROTO);	/* it is no tree */
+	CHECK_INT(join_of_tree(3, 0), -EPROTO);
+	CHECK_INT(join_of_tree(3, 1), 0);
+	CHECK_INT(join_of_tree(2, 2), 0);
+	CHECK_INT(join_of_tree(3, 2), -EPROTO);
+	CHECK_INT(join_of_tree(0, 3), -EPROTO);
+	CHECK_INT(join_of_tree(4, 4), 0);
+	CHECK_INT(join_of_tree(2, 4), -EPROTO);
+	CHECK_INT(join_of_tree(0, 8), -EPROTO);	/* that is all of them */
+	CHECK_INT(join_of_tree(0, U32_MAX), -EPROTO);
+	CHECK_INT(join_of_tree(0, 1U << 31), -EPROTO);
 }
 
 #define COST_WITH(field, value) ({ \
@@ -388,7 +416,8 @@ static void ready_has_a_token(void)
 static void faults_of_nonsense_are_refused(void)
 {
 	CHECK_INT(FAULT_WITH(cause, GROUP_CAUSE_NONE), -EPROTO);
-	CHECK_INT(FAULT_WITH(cause, GROUP_CAUSE_UNABLE + 1), -EPROTO);
+	CHECK_INT(FAULT_WITH(cause, GROUP_CAUSE_BLOCK), -EPROTO);	/* with a field */
+	CHECK_INT(FAULT_WITH(cause, GROUP_CAUSE_BLOCK + 1), -EPROTO);
 	CHECK_INT(FAULT_WITH(rank, GROUP_RANKS_MAX), -EPROTO);
 	CHECK_INT(FAULT_WITH(rank, GROUP_NOBODY), 0);
 	CHECK_INT(FAULT_WITH(other, GROUP_RANKS_MAX), -EPROTO);
@@ -427,6 +456,12 @@ static void texts_name_ranks_and_values(void)
 	CHECK_STR(TEXT(.cause = GROUP_CAUSE_LATE, .rank = 2, .missing = 1,
 		       .seq = 9), "rank 2 is late in operation 9, 1 missing");
 	CHECK_STR(TEXT(.cause = GROUP_CAUSE_DEAD, .rank = 6), "rank 6 is dead");
+	CHECK_STR(TEXT(.cause = GROUP_CAUSE_DEAD, .rank = 6, .missing = 2),
+		  "the aggregator of ranks 6 .. 7 is dead");
+	CHECK_STR(TEXT(.cause = GROUP_CAUSE_DEAD, .rank = 6, .missing = 1),
+		  "the aggregator of rank 6 is dead");
+	CHECK_STR(TEXT(.cause = GROUP_CAUSE_DEAD, .rank = GROUP_NOBODY),
+		  "an aggregator is dead, or cannot be reached");
 	CHECK_STR(TEXT(.cause = GROUP_CAUSE_CLOSED, .rank = GROUP_NOBODY),
 		  "the group lost an aggregator, which ended");
 }
@@ -462,6 +497,7 @@ static const struct tap_case cases[] = {
 	TAP_CASE(unknown_words_are_refused),
 	TAP_CASE(reserved_bytes_are_zero),
 	TAP_CASE(shapes_of_nonsense_are_refused),
+	TAP_CASE(units_are_blocks_of_blocks),
 	TAP_CASE(costs_of_nonsense_are_refused),
 	TAP_CASE(memory_of_nonsense_is_refused),
 	TAP_CASE(places_beyond_memory_are_refused),
