@@ -54,9 +54,12 @@ static int to_create(const struct peerlane_aggregator_options *options,
 	arg->max_groups = options->max_groups;
 	arg->timeout_ms = options->timeout;
 	arg->join_timeout_ms = options->join_timeout;
+	arg->parent_lanes = options->parent_lanes;
 	arg->out_fd = -1;
 	ret = pl_options_text(arg->rdma_device, sizeof(arg->rdma_device),
 			      options->rdma_device, "RDMA device", what);
+	if (!ret && options->parent && *options->parent)
+		ret = pl_aggregator_address(options->parent, arg->parent);
 	return ret ? ret : pl_aggregator_local(options->address, arg->address);
 }
 

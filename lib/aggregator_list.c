@@ -35,6 +35,9 @@ static void from_info(struct peerlane_aggregator_status *status,
 	status->status = info->status;
 	pl_text_copy(status->comm, info->comm, sizeof(status->comm));
 	pl_endpoint_address(info->address, status->address);
+	if (!pl_is_zero(info->parent, sizeof(info->parent)))
+		pl_endpoint_address(info->parent, status->parent);
+	status->tree_groups = info->tree_groups;
 	pl_text_copy(status->rdma_device, info->rdma_device,
 		     sizeof(status->rdma_device));
 }

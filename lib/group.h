@@ -57,5 +57,7 @@ int pl_group_info(int fd, struct peerlane_group_info *info);
 
 /* group_join.c: with address and port where that is not said */
 int pl_aggregator_local(const char *text, uint8_t address[PEERLANE_ADDRESS_LEN]);
+/* Of another, where the port may not be said */
+int pl_aggregator_address(const char *text, uint8_t address[PEERLANE_ADDRESS_LEN]);
 
 #endif /* PEERLANE_GROUP_PRIVATE_H */

@@ -92,3 +92,13 @@ int pl_aggregator_local(const char *text, uint8_t address[PEERLANE_ADDRESS_LEN])
 		return no_address(text, strlen(text));
 	return pl_local_address(*host ? host : NULL, port, address);
 }
+
+int pl_aggregator_address(const char *text, uint8_t address[PEERLANE_ADDRESS_LEN])
+{
+	struct addresses addresses = { .count = 0 };
+	int ret = add_one(&addresses, text, strlen(text));
+
+	if (!ret)
+		memcpy(address, addresses.bytes[0], PEERLANE_ADDRESS_LEN);
+	return ret;
+}

@@ -86,6 +86,7 @@ static const char *const places[] = {
 	[PEERLANE_PLACE_DEDICATED] = "dedicated",
 	[PEERLANE_PLACE_COLOCATED] = "colocated",
 	[PEERLANE_PLACE_REPLICATED] = "replicated",
+	[PEERLANE_PLACE_TREE] = "tree",
 };
 
 const char *peerlane_place_name(uint32_t place)
@@ -116,6 +117,7 @@ const char *peerlane_ending_name(uint32_t cause)
 		[PEERLANE_ENDING_FULL] = "full",
 		[PEERLANE_ENDING_JOIN] = "join",
 		[PEERLANE_ENDING_UNABLE] = "unable",
+		[PEERLANE_ENDING_BLOCK] = "block",
 	};
 
 	return name(names, COUNT(names), cause);

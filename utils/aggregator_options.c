@@ -13,6 +13,7 @@
 enum {
 	OPTION_MAX_GROUPS = 256, OPTION_BACKLOG, OPTION_TIMEOUT,
 	OPTION_JOIN_TIMEOUT, OPTION_SECRET, OPTION_PRETTY, OPTION_HUMAN,
+	OPTION_PARENT, OPTION_PARENT_LANES,
 };
 
 static const struct option long_options[] = {
@@ -25,6 +26,8 @@ static const struct option long_options[] = {
 	{ "backlog", required_argument, NULL, OPTION_BACKLOG },
 	{ "timeout", required_argument, NULL, OPTION_TIMEOUT },
 	{ "join-timeout", required_argument, NULL, OPTION_JOIN_TIMEOUT },
+	{ "parent", required_argument, NULL, OPTION_PARENT },
+	{ "parent-lanes", required_argument, NULL, OPTION_PARENT_LANES },
 	{ "json", no_argument, NULL, 'j' },
 	{ "pretty", no_argument, NULL, OPTION_PRETTY },
 	{ "human", no_argument, NULL, OPTION_HUMAN },
@@ -91,6 +94,12 @@ static bool take(struct aggregator_options *options, int option,
 		return take_text(&options->rdma_device, value, reason);
 	case OPTION_SECRET:
 		return take_text(&options->secret, value, reason);
+	case OPTION_PARENT:
+		return take_text(&options->parent, value, reason);
+	case OPTION_PARENT_LANES:
+		return take_number(&options->parent_lanes, value, 1, 16,
+				   "--parent-lanes is a number from 1 to 16",
+				   reason);
 	case 'm':
 		return take_memory(&options->memory, value, reason);
 	case OPTION_MAX_GROUPS:

@@ -10,19 +10,21 @@ enum { AGGREGATOR_REASON = 160 };
 
 /*
  * @listen: address and port, or NULL
- * @rdma_device, @secret: or NULL
+ * @rdma_device, @secret, @parent: or NULL
  * @memory: bytes
- * @max_groups, @backlog, @timeout, @join_timeout: 0 by default
+ * @max_groups, @backlog, @timeout, @join_timeout, @parent_lanes: 0 by default
  */
 struct aggregator_options {
 	const char *listen;
 	const char *rdma_device;
 	const char *secret;
+	const char *parent;
 	uint64_t memory;
 	uint32_t max_groups;
 	uint32_t backlog;
 	uint32_t timeout;
 	uint32_t join_timeout;
+	uint32_t parent_lanes;
 	bool json;
 	bool pretty;
 	bool human;

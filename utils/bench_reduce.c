@@ -48,7 +48,7 @@ void reduce_print_options(void)
 	      "      --trace FILE       this rank's operations as a timeline, for Perfetto\n"
 	      "      --check            compare all elements of one operation of each size\n"
 	      "      --group GROUP      its number, or words; also PEERLANE_GROUP\n"
-	      "      --placement PLACE  auto, dedicated, colocated, replicated; auto\n"
+	      "      --placement PLACE  auto, dedicated, colocated, replicated, tree; auto\n"
 	      "      --segment SIZE, --window N, --block N, -q, --lanes N\n"
 	      "      --timeout MS, --op-timeout MS, --join-timeout MS\n"
 	      "      --device, --host, -d, --source, --secret, -j as above\n",

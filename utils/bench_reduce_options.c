@@ -217,7 +217,7 @@ static bool take_placement(struct reduce_options *options, const char *value,
 {
 	options->placement = peerlane_place_find(value);
 	return options->placement != UINT32_MAX ? true :
-	       refuse(reason, "--placement is auto, dedicated, colocated or replicated",
+	       refuse(reason, "--placement is auto, dedicated, colocated, replicated or tree",
 		      value);
 }
 

@@ -56,6 +56,8 @@ void aggregator_print_options(void)
 	      "      --backlog N              connections that have not joined yet; 64\n"
 	      "      --timeout MS             after which a rank that does not answer is dead; 5000\n"
 	      "      --join-timeout MS        in which all ranks of a group have to come; 60000\n"
+	      "      --parent ADDRESS[:PORT]  the aggregator above, for groups placed as a tree\n"
+	      "      --parent-lanes N         queue pairs to it; 1\n"
 	      "      --secret WORDS           the same as of the groups; also PEERLANE_SECRET and\n"
 	      "                               PEERLANE_SECRET_FILE\n"
 	      "  -j, --json, --pretty         as JSON, one object a line\n",
@@ -90,8 +92,9 @@ static void say_listening(const struct peerlane_aggregator_status *status,
 	if (made)
 		note("the secret is %s", made);
 	if (!options.json) {
-		printf("listening at %s, with %s bytes for groups\n",
-		       status->address, bytes_text(status->pool_bytes));
+		printf("listening at %s, with %s bytes for groups%s%s\n",
+		       status->address, bytes_text(status->pool_bytes),
+		       *status->parent ? ", below " : "", status->parent);
 		fflush(stdout);
 		return;
 	}
@@ -99,6 +102,9 @@ static void say_listening(const struct peerlane_aggregator_status *status,
 	json_number(object, "id", status->id);
 	json_text(object, "address", status->address, sizeof(status->address));
 	json_number(object, "memory", status->pool_bytes);
+	if (*status->parent)
+		json_text(object, "parent", status->parent,
+			  sizeof(status->parent));
 	emit(object);
 }
 
@@ -320,6 +326,7 @@ static int begin(const struct aggregator_options *wanted,
 		.max_groups = wanted->max_groups, .timeout = wanted->timeout,
 		.join_timeout = wanted->join_timeout,
 		.rdma_device = wanted->rdma_device,
+		.parent = wanted->parent, .parent_lanes = wanted->parent_lanes,
 	};
 	struct peerlane_aggregator_status status;
 	const char *made;

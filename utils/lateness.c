@@ -95,6 +95,7 @@ static const char *of_rank(uint32_t cause)
 		[PEERLANE_ENDING_FULL] = "found no memory for the group",
 		[PEERLANE_ENDING_JOIN] = "did not join in time",
 		[PEERLANE_ENDING_UNABLE] = "asked for what an aggregator cannot compute",
+		[PEERLANE_ENDING_BLOCK] = "joined the aggregator of another block of ranks",
 	};
 
 	return cause < sizeof(words) / sizeof(words[0]) ? words[cause] :
@@ -110,6 +111,9 @@ void ending_words(uint32_t cause, uint32_t rank, char words[LATENESS_WORDS])
 		snprintf(words, LATENESS_WORDS, "all ranks left");
 	else if (cause == PEERLANE_ENDING_CLOSED)
 		snprintf(words, LATENESS_WORDS, "an aggregator was closed");
+	else if (cause == PEERLANE_ENDING_DEAD)
+		snprintf(words, LATENESS_WORDS,
+			 "an aggregator is dead, or cannot be reached");
 	else
 		snprintf(words, LATENESS_WORDS, "a rank %s", of_rank(cause));
 }

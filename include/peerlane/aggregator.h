@@ -21,7 +21,8 @@ struct peerlane_aggregator;
  * @size: sizeof(struct peerlane_aggregator_options)
  * @secret: of the groups that it serves; not all zero
  * @memory: bytes for all groups, which the library maps and pins: a group of n
- *	ranks takes (n + 1) * window * segment while it lasts
+ *	ranks takes (n + 1) * window * segment while it lasts, and window * segment
+ *	more if it goes on above
  * @address: "10.0.0.1:18517", "10.0.0.1", ":0", "[fe80::1%eth0]", where to
  *	listen; port 0 is any that is free; NULL or empty: all addresses
  * @backlog: connections that have not joined yet, 1 to 1024; 0: 64
@@ -31,6 +32,10 @@ struct peerlane_aggregator;
  * @join_timeout: ms in which all ranks of a group have to join after the first,
  *	100 to 86400000; 0: 60000
  * @rdma_device: the one to use; NULL or empty: any
+ * @parent: address of the aggregator above, as "10.0.0.1:18517", which has the same
+ *	secret: groups of PEERLANE_PLACE_TREE with more ranks than their block go on
+ *	there, and this one serves one block of each. NULL or empty: there is none
+ * @parent_lanes: queue pairs to it, 1 to 16; 0: 1
  */
 struct peerlane_aggregator_options {
 	size_t size;
@@ -42,6 +47,8 @@ struct peerlane_aggregator_options {
 	uint32_t timeout;
 	uint32_t join_timeout;
 	const char *rdma_device;
+	const char *parent;
+	uint32_t parent_lanes;
 };
 
 /**
@@ -137,6 +144,8 @@ peerlane_aggregator_next(const struct peerlane_aggregator *aggregator,
  * @comm: command name of @pid
  * @address: where it listens, with the port
  * @rdma_device: as given
+ * @parent: the address of the one above, or empty
+ * @tree_groups: of @groups, those that go on there
  */
 struct peerlane_aggregator_status {
 	uint64_t id;
@@ -156,6 +165,8 @@ struct peerlane_aggregator_status {
 	char comm[16];
 	char address[PEERLANE_PEER_TEXT];
 	char rdma_device[64];
+	char parent[PEERLANE_PEER_TEXT];
+	uint32_t tree_groups;
 };
 
 /** peerlane_aggregator_query() - its address, and counts. */

@@ -69,6 +69,7 @@ enum peerlane_ending {
 	PEERLANE_ENDING_FULL = 10,	/* no memory, or no more groups */
 	PEERLANE_ENDING_JOIN = 11,	/* not all ranks joined in time */
 	PEERLANE_ENDING_UNABLE = 12,	/* floats, which an aggregator cannot compute */
+	PEERLANE_ENDING_BLOCK = 13,	/* joined the aggregator of another block */
 };
 
 /* Who computes; the result has the same bits by each of them. */
@@ -77,6 +78,7 @@ enum peerlane_place {
 	PEERLANE_PLACE_DEDICATED = 1,	/* each segment goes to one aggregator */
 	PEERLANE_PLACE_COLOCATED = 2,	/* the same; as many aggregators as ranks */
 	PEERLANE_PLACE_REPLICATED = 3,	/* what is small goes to all of as many as ranks */
+	PEERLANE_PLACE_TREE = 4,	/* each block has its aggregator, with others above */
 };
 
 /** peerlane_collective_name() - "all-reduce", "reduce-scatter", ..., "unknown". */
@@ -91,7 +93,7 @@ PEERLANE_API uint32_t peerlane_element_size(uint32_t type);
 PEERLANE_API const char *peerlane_combination_name(uint32_t op);
 /** peerlane_combination_find() - enum peerlane_combination of a name; 0: none. */
 PEERLANE_API uint32_t peerlane_combination_find(const char *name);
-/** peerlane_place_name() - "auto", "dedicated", "colocated", "replicated". */
+/** peerlane_place_name() - "auto", "dedicated", "colocated", "replicated", "tree". */
 PEERLANE_API const char *peerlane_place_name(uint32_t place);
 /** peerlane_place_find() - enum peerlane_place of a name; UINT32_MAX: none. */
 PEERLANE_API uint32_t peerlane_place_find(const char *name);
@@ -381,7 +383,8 @@ PEERLANE_API void peerlane_group_close(struct peerlane_group *group);
  * @fault_cause: enum peerlane_ending
  * @fault_rank: whose fault, or PEERLANE_NOBODY
  * @fault_other: a rank that called as most did
- * @fault_missing: how many ranks did not come
+ * @fault_missing: how many ranks did not come; if none is late: it is the fault of
+ *	an aggregator, that of so many ranks from @fault_rank on
  * @lanes_left: queue pairs, of all aggregators, that failed; the others go on
  * @comm: command name of @pid
  * @label: of its flows

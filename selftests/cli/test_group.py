@@ -151,7 +151,7 @@ def test_usage():
             ("--rank -1", "--rank is"), ("--rank 2 --size 2", "counted from 0"), ("--rank 0", "both"),
             ("--size 2", "both"), ("--type f31", "--type is"), ("--op mean", "--op is"),
             ("--op bor", "of integers"), ("--segment 5000", "--segment is"), ("--window 0", "--window is"),
-            ("--block 1", "--block is"), ("--placement tree", "--placement is"),
+            ("--block 1", "--block is"), ("--placement forest", "--placement is"),
             ("--device=", "empty"), ("--aggregator=", "--aggregator is"),
             ("-a " + "x" * 4095, "--aggregator is")]:
         done = peerlane("bench", "allreduce", *args.split(), **SECRET)

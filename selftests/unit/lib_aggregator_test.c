@@ -69,7 +69,7 @@ static void create_at(const char *text, uint32_t host, uint16_t port)
 {
 	struct peerlane_aggregator_options options = plain();
 	struct peerlane_aggregator *aggregator;
-	struct sockaddr_in address;
+	struct sockaddr_in address, parent;
 
 	fake_reset();
 	options.memory = 5000;
@@ -79,6 +79,8 @@ static void create_at(const char *text, uint32_t host, uint16_t port)
 	options.timeout = 500;
 	options.join_timeout = 600;
 	options.rdma_device = "rxe0";
+	options.parent = "10.0.0.9";
+	options.parent_lanes = 2;
 	next_fd = fake_file(0);
 	plan_pool();
 	fake_ioctl(PEERLANE_IOC_AGGREGATOR_CREATE, 0, .fill = fill_create);
@@ -93,6 +95,10 @@ static void create_at(const char *text, uint32_t host, uint16_t port)
 	CHECK_INT(address.sin_family, AF_INET);
 	CHECK_INT(ntohl(address.sin_addr.s_addr), host);
 	CHECK_INT(ntohs(address.sin_port), port);
+	memcpy(&parent, fake.seen[2].aggregator.parent, sizeof(parent));
+	CHECK_INT(ntohl(parent.sin_addr.s_addr), 0x0a000009);
+	CHECK_INT(ntohs(parent.sin_port), PEERLANE_AGGREGATOR_PORT);
+	CHECK_INT(fake.seen[2].aggregator.parent_lanes, 2);
 	peerlane_aggregator_close(aggregator);
 	fake_finish();
 }
@@ -145,6 +151,10 @@ static void create_refused(void)
 	options.address = "10.0.0.1:x";
 	CHECK_INT(peerlane_aggregator_create(&options, &aggregator), -EINVAL);
 	CHECK_HAS(peerlane_strerror(), "\"10.0.0.1:x\" is no address");
+	options = plain();
+	options.parent = "10.0.0.1:0";
+	CHECK_INT(peerlane_aggregator_create(&options, &aggregator), -EINVAL);
+	CHECK_HAS(peerlane_strerror(), "\"10.0.0.1:0\" is no address");
 	options = plain();
 	fake_ioctl(PEERLANE_IOC_PIN_HOST, 0, ENOMEM, "RLIMIT_MEMLOCK is 0");
 	CHECK_INT(peerlane_aggregator_create(&options, &aggregator), -ENOMEM);

@@ -430,13 +430,14 @@ static void names(void)
 	CHECK_INT(peerlane_element_size(UINT32_MAX), 0);
 	CHECK_STR(peerlane_collective_name(PEERLANE_BARRIER), "barrier");
 	CHECK_STR(peerlane_collective_name(7), "unknown");
-	for (i = 0; i <= 3; i++)
+	for (i = 0; i <= 4; i++)
 		CHECK_INT(peerlane_place_find(peerlane_place_name(i)), i);
-	CHECK_INT(peerlane_place_find("tree"), UINT32_MAX);
-	CHECK_STR(peerlane_place_name(4), "unknown");
+	CHECK_INT(peerlane_place_find("forest"), UINT32_MAX);
+	CHECK_STR(peerlane_place_name(5), "unknown");
 	CHECK_STR(peerlane_ending_name(0), "none");
 	CHECK_STR(peerlane_ending_name(12), "unable");
-	CHECK_STR(peerlane_ending_name(13), "unknown");
+	CHECK_STR(peerlane_ending_name(PEERLANE_ENDING_BLOCK), "block");
+	CHECK_STR(peerlane_ending_name(14), "unknown");
 	CHECK_STR(peerlane_group_state_name(5), "unknown");
 }
 

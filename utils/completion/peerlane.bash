@@ -134,6 +134,7 @@ _peerlane_allreduce()
 	--op) printf '%s\n' sum avg min max prod band bor bxor ;;
 	-b | --min-bytes | -e | --max-bytes) printf '%s\n' 8 4k 64k 1m 64m ;;
 	--segment) printf '%s\n' 4k 64k 1m ;;
+	--placement) printf '%s\n' auto dedicated colocated replicated tree ;;
 	--trace) compgen -f -- "$cur" ;;
 	--rank | --size | -a | --aggregator | -f | --factor | -n | --iters | -w | --warmup | \
 		--source | --secret | --group | --window | --block | -q | --lanes | \
@@ -141,7 +142,7 @@ _peerlane_allreduce()
 	*)
 		printf -- '--%s\n' rank size aggregator min-bytes max-bytes factor iters \
 			warmup type op in-place trace check device host rdma-device source \
-			secret group segment window block lanes timeout op-timeout \
+			secret group placement segment window block lanes timeout op-timeout \
 			join-timeout json pretty help
 		;;
 	esac
@@ -152,10 +153,11 @@ _peerlane_aggregator()
 	case $1 in
 	-d | --rdma-device | --device) _peerlane_ports | grep -v / ;;
 	-m | --memory) printf '%s\n' 64m 256m 1g ;;
-	-l | --listen | --secret | --max-groups | --backlog | --timeout | --join-timeout) ;;
+	-l | --listen | --secret | --max-groups | --backlog | --timeout | --join-timeout | \
+		--parent | --parent-lanes) ;;
 	*)
 		printf -- '--%s\n' listen memory rdma-device max-groups backlog timeout \
-			join-timeout secret json pretty help
+			join-timeout parent parent-lanes secret json pretty help
 		;;
 	esac
 }
