@@ -121,7 +121,7 @@ static void create_checks_its_values(void)
 	CHECK_INT(group_create(GROUP_SETTINGS(.ranks = 1, .slots = 257)), -EINVAL);
 	CHECK_INT(group_create(GROUP_SETTINGS(.ranks = 1, .timeout_ms = 1)), -EINVAL);
 	CHECK_INT(group_create(GROUP_SETTINGS(.ranks = 1, .near_fd = 0)), -EBADF);
-	CHECK_INT(group_create(GROUP_SETTINGS(.ranks = 1, .placement = 4)),
+	CHECK_INT(group_create(GROUP_SETTINGS(.ranks = 1, .placement = 5)),
 		  -EOPNOTSUPP);
 }
 
@@ -143,6 +143,10 @@ static void aggregators_check_their_values(void)
 	CHECK_INT(create_at(AGGREGATOR_SETTINGS(.backlog = 1025), pages.region),
 		  -EINVAL);
 	CHECK_INT(create_at(AGGREGATOR_SETTINGS(.max_groups = 1025), pages.region),
+		  -EINVAL);
+	CHECK_INT(create_at(AGGREGATOR_SETTINGS(.parent = { 1, 2, 3 }), pages.region),
+		  -EINVAL);
+	CHECK_INT(create_at(AGGREGATOR_SETTINGS(.parent_lanes = 17), pages.region),
 		  -EINVAL);
 	CHECK_INT(create_at(AGGREGATOR_SETTINGS(), 0), -EBADF);
 	CHECK_INT(create_at(AGGREGATOR_SETTINGS(), bar.region), -EOPNOTSUPP);

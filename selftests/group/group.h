@@ -217,6 +217,9 @@ struct world {
 	uint32_t aggregators;
 	struct aggregator aggregator[AGGREGATORS_MAX];
 	uint8_t addresses[AGGREGATORS_MAX][PEERLANE_ADDRESS_LEN];
+	/* Or each rank has its own: so many, the first ones of these */
+	uint32_t ways;
+	uint8_t way[RANKS_MAX][2][PEERLANE_ADDRESS_LEN];
 	int rank[RANKS_MAX];
 	struct pages pages[RANKS_MAX];	/* in slot 0 */
 };
@@ -256,7 +259,10 @@ static inline bool world_join(struct world *world, struct peerlane_group_create 
 		good &= CHECK_INT(group_bind(world->rank[i], 0,
 					     world->pages[i].region, 0), 0);
 		set_nonblock(world->rank[i], true);
-		good &= CHECK_INT(group_join(world->rank[i], world->addresses,
+		good &= CHECK_INT(world->ways ?
+				  group_join(world->rank[i], world->way[i],
+					     world->ways) :
+				  group_join(world->rank[i], world->addresses,
 					     world->aggregators), -EINPROGRESS);
 		set_nonblock(world->rank[i], false);
 	}

@@ -91,7 +91,7 @@ static const struct nonsense {
 	{ "RESULT of a later one", WORD(RESULT, .result = { WINDOW, 0 }), -1 },
 	{ "RESULT of the last there can be", WORD(RESULT, .result = { -1ULL, -1ULL }), -1 },
 	{ "no cause", WORD(ABORT), -1 },
-	{ "a cause of the future", WORD(ABORT, .fault.cause = 13), -1 },
+	{ "a cause of the future", WORD(ABORT, .fault.cause = 14), -1 },
 	{ "rank 1024", WORD(ABORT, .fault = { .cause = 2, .rank = 1024 }), -1 },
 	{ "other 1024", WORD(ABORT, .fault = { .cause = 2, .other = 1024 }), -1 },
 	{ "1025 missing", WORD(ABORT, .fault = { .cause = 3, .missing = 1025 }), -1 },

@@ -103,7 +103,7 @@ static const struct nonsense sayings[] = {
 	{ "TUNE where nothing is chosen", WORD(TUNE), -1 },
 	{ "a PROBE of no number", WORD(PROBE), -1 },
 	{ "no cause", FAULT(.cause = 0), -1 },
-	{ "a cause of the future", FAULT(.cause = 13), -1 },
+	{ "a cause of the future", FAULT(.cause = 14), -1 },
 	{ "rank 1024", FAULT(.rank = 1024), -1 },
 	{ "a field of no mismatch", FAULT(.field = 1), -1 },
 	{ "a mismatch of no field", FAULT(.cause = GROUP_CAUSE_MISMATCH), -1 },

@@ -308,7 +308,7 @@ static void fewer_aggregators_than_ranks_are_refused(void)
 		CHECK_INT(group_join(fd, aggregator.address, 1), -EINVAL);
 		close(fd);
 	}
-	CHECK_INT(group_create(GROUP_SETTINGS(.ranks = 2, .placement = 4)),
+	CHECK_INT(group_create(GROUP_SETTINGS(.ranks = 2, .placement = 5)),
 		  -EOPNOTSUPP);
 	aggregator_end(&aggregator);
 }
