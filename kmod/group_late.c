@@ -72,7 +72,7 @@ static bool has_enough(const struct group_table *table)
 	const struct group_rank_stats *stats = table->stats;
 	u32 i;
 
-	for (i = 0; i < table->shape.size; i++)
+	for (i = 0; i < table->members.count; i++)
 		if (stats[i].segments - stats[i].seen_segments >= SEGMENTS_LEAST)
 			return true;
 	return false;
@@ -103,8 +103,9 @@ static bool judge(struct group_table *table, u64 now, u64 window,
 
 	if (!still && !has_enough(table))
 		return false;
-	for (i = 0; i < table->shape.size; i++)
-		take(&table->stats[i], i, &lateness);
+	for (i = 0; i < table->members.count; i++)
+		take(&table->stats[i],
+		     group_member_rank(&table->members, i), &lateness);
 	if (still)
 		return true;
 	word->rank = GROUP_NOBODY;
