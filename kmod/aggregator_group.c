@@ -186,17 +186,16 @@ void aggregator_link_gone(struct aggregator_group *group)
 /* ---- JOIN ---- */
 
 /*
- * Of a tree each of its aggregators' numbers has one of its own, and an aggregator
- * may be at several heights of it.
+ * An aggregator that is named by several addresses has a group of each number, and
+ * of a tree it may be at several heights.
  */
 static bool is_of(const struct aggregator_group *group,
 		  const struct group_join *join)
 {
-	if (group->shape.group != join->group)
-		return false;
-	return !group->shape.unit || !join->unit ||
-	       (group->shape.unit == join->unit &&
-		group->shape.index == join->index);
+	return group->shape.group == join->group &&
+	       group->shape.index == join->index &&
+	       (!group->shape.unit || !join->unit ||
+		group->shape.unit == join->unit);
 }
 
 static struct aggregator_group *find(struct peerlane_aggregator *aggregator,
@@ -215,8 +214,7 @@ static bool same_shape(const struct group_join *one, const struct group_join *ot
 {
 	return one->size == other->size && one->block == other->block &&
 	       one->aggregators == other->aggregators &&
-	       one->index == other->index && one->segment == other->segment &&
-	       one->window == other->window &&
+	       one->segment == other->segment && one->window == other->window &&
 	       one->timeout_ms == other->timeout_ms &&
 	       one->placement == other->placement && one->unit == other->unit;
 }
@@ -416,16 +414,28 @@ static void fill_rank(struct aggregator_group *group, u32 index,
 	memcpy(record->peer, &info.peer, sizeof(record->peer));
 }
 
+/* Of those that one group has here, the first. */
+static struct aggregator_group *first_of(struct peerlane_aggregator *aggregator,
+					 u64 id)
+{
+	struct aggregator_group *group;
+
+	lockdep_assert_held(&aggregator->lock);
+	list_for_each_entry(group, &aggregator->groups, node)
+		if (group->shape.group == id)
+			return group;
+	return NULL;
+}
+
 /* How many there are; 0: no such group. */
 u32 aggregator_ranks(struct peerlane_aggregator *aggregator, u64 id,
 		     struct peerlane_rank_record *records, u32 room)
 {
-	const struct group_join join = { .group = id };
 	struct aggregator_group *group;
 	u32 i, count = 0;
 
 	mutex_lock(&aggregator->lock);
-	group = find(aggregator, &join);
+	group = first_of(aggregator, id);
 	if (group && !READ_ONCE(group->ended)) {
 		count = group->members.count;
 		for (i = 0; i < min(count, room); i++)

@@ -299,6 +299,47 @@ rank["shared_permille"] + rank["replicated_permille"] > 0 and " us are expected"
 	}
 }
 
+own_ip() { local ip=NODE_IP_$NODE; echo "${!ip}"; }
+other_ip() { local ip=NODE_IP_$((3 - NODE)); echo "${!ip}"; }
+sent_by() { cat "/sys/class/infiniband/$1/ports/1/hw_counters/sent_pkts"; }
+
+# Two NICs in each node, and one aggregator that is named by its address on each.
+rails() {
+	local own first second
+	# By itself: an RDMA device has the addresses of what is above its NIC, too.
+	modprobe -aq vxlan
+	ip link add rail1 type vxlan id 7 local "$(own_ip)" remote "$(other_ip)" dstport 4789
+	ip addr add "10.78.0.$NODE/24" dev rail1
+	ip link set rail1 up
+	rdma link add rxe1 type rxe netdev rail1
+	if [ "$NODE" -eq 1 ]; then
+		peerlane aggregator --listen 0.0.0.0:18519 --memory 32m --timeout 30000 \
+			--join-timeout 100000 -j >"$events.rails" 2>&1 &
+		own=$!
+		wait_for '"listening"' "$events.rails"
+	fi
+	barrier rails 200
+	first=$(sent_by rxe0)
+	second=$(sent_by rxe1)
+	number=$((number + 1))
+	barrier "group-$number" 200 || return
+	timeout 240 peerlane bench allreduce --rank "$rank" --size 2 \
+		-a "$NODE_IP_1:18519" -a 10.78.0.1:18519 --group "$number" "${patience[@]}" \
+		-j -b 1m -n 5 -w 1 --check >"$log" 2>&1
+	barrier railed 200
+	first=$(($(sent_by rxe0) - first))
+	second=$(($(sent_by rxe1) - second))
+	echo "# node $NODE sent $first packets by rxe0, $second by rxe1"
+	[ "$NODE" -eq 1 ] || return
+	figure 'rows and all(row["errors"] == 0 and row["ops"] == 5 for row in rows)'
+	result $? 'an aggregator named by two addresses has the right sums' "$log"
+	# Of seven operations each half of the megabyte, in packets of 4096 and 1024 bytes
+	[ "$first" -ge $((7 << 7)) ] && [ "$second" -ge $((7 << 9)) ]
+	result $? 'and both NICs carry half of the data each' "$log"
+	kill -INT "$own"
+	wait "$own"
+}
+
 differences() {
 	together -b "$((1024 * (1 + rank)))" -n 1 -w 0
 	[ "$NODE" -ne 1 ] || {
@@ -332,8 +373,8 @@ summary() {
 	result $? 'nothing is left'
 }
 
-declare -A here=([data]=8 [look]=4 [why]=6 [placement]=5 [differences]=3 [summary]=3)
-[ $# -gt 0 ] || set -- data look why placement differences summary
+declare -A here=([data]=8 [look]=4 [why]=6 [placement]=5 [rails]=2 [differences]=3 [summary]=3)
+[ $# -gt 0 ] || set -- data look why placement rails differences summary
 count=0
 for part in "$@"; do count=$((count + here[$part])); done
 [ "$NODE" -ne 1 ] || plan "$count"
