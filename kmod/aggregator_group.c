@@ -414,7 +414,7 @@ static void fill_rank(struct aggregator_group *group, u32 index,
 	memcpy(record->peer, &info.peer, sizeof(record->peer));
 }
 
-/* Of those that one group has here, the first. */
+/* Of those that one group has here, the first that goes on. */
 static struct aggregator_group *first_of(struct peerlane_aggregator *aggregator,
 					 u64 id)
 {
@@ -422,7 +422,7 @@ static struct aggregator_group *first_of(struct peerlane_aggregator *aggregator,
 
 	lockdep_assert_held(&aggregator->lock);
 	list_for_each_entry(group, &aggregator->groups, node)
-		if (group->shape.group == id)
+		if (group->shape.group == id && !READ_ONCE(group->ended))
 			return group;
 	return NULL;
 }
@@ -436,7 +436,7 @@ u32 aggregator_ranks(struct peerlane_aggregator *aggregator, u64 id,
 
 	mutex_lock(&aggregator->lock);
 	group = first_of(aggregator, id);
-	if (group && !READ_ONCE(group->ended)) {
+	if (group) {
 		count = group->members.count;
 		for (i = 0; i < min(count, room); i++)
 			fill_rank(group, i, &records[i]);

@@ -230,7 +230,8 @@ static void show_memory(struct aggregator_parent *parent)
 		parent->exposed = true;
 	}
 	if (!may || expose(parent))
-		fail(parent, GROUP_CAUSE_FULL);
+		fail(parent, link_state(parent->link) == LINK_UP ?
+			     GROUP_CAUSE_FULL : group_cause_of_end(parent->link));
 	mutex_unlock(&aggregator->lock);
 	if (!may && map)
 		link_map_put(map);
@@ -286,13 +287,16 @@ void aggregator_parent_step(struct aggregator_parent *parent)
 
 /* ---- what it says ---- */
 
-/* It waits for somebody of ours, and does not know for whom. */
+/*
+ * It waits for somebody of ours, and does not know for whom: so it names the first.
+ * Another one is somebody's answer.
+ */
 static bool is_question(const struct aggregator_parent *parent,
 			const struct group_fault *fault)
 {
 	return (fault->cause == GROUP_CAUSE_LATE ||
 		fault->cause == GROUP_CAUSE_JOIN) &&
-	       group_member_has(&parent->members, parent->index, fault->rank);
+	       fault->rank == group_member_rank(&parent->members, parent->index);
 }
 
 static bool aborted(struct aggregator_parent *parent,

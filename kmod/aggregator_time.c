@@ -96,7 +96,10 @@ static void blame(struct aggregator_group *group, const struct group_fault *faul
 static void watch_parent(struct aggregator_group *group, bool formed)
 {
 	struct peerlane_aggregator *aggregator = group->aggregator;
-	u64 limit = 2 * (u64)group->shape.timeout_ms +
+	const struct group_join *shape = &group->shape;
+	u32 height = group_tree_height(shape->size, shape->unit * shape->block,
+				       shape->block);
+	u64 limit = (height + 1) * (u64)shape->timeout_ms +
 		    aggregator->settings.timeout_ms;
 	bool stuck;
 
@@ -115,7 +118,7 @@ void aggregator_look_after(struct aggregator_group *group)
 	u64 limit = (u64)group->shape.timeout_ms * NSEC_PER_MSEC;
 	struct group_fault fault;
 	u64 now;
-	bool ended, formed, late;
+	bool ended, formed, owes, late;
 
 	lockdep_assert_held(&group->aggregator->lock);
 	spin_lock(&group->lock);
@@ -123,9 +126,10 @@ void aggregator_look_after(struct aggregator_group *group)
 	now = ktime_get_ns();
 	ended = group->ended;
 	formed = group->formed;
-	late = !ended && formed &&
-	       (aggregator_result_is_late(group, now, limit, &fault) ||
-		aggregator_tune_is_late(group, now, limit, &fault) ||
+	owes = !ended && formed &&
+	       aggregator_result_is_late(group, now, limit, &fault);
+	late = !ended && formed && !owes &&
+	       (aggregator_tune_is_late(group, now, limit, &fault) ||
 		group_table_late(&group->table, now, limit, &fault) ||
 		leave_is_late(group, now, limit, &fault));
 	spin_unlock(&group->lock);
@@ -133,6 +137,9 @@ void aggregator_look_after(struct aggregator_group *group)
 		aggregator_late_events(group);
 	if (!ended && !formed)
 		late = join_is_late(group, &fault);
+	/* Who takes no results is at fault himself, whoever he speaks for. */
+	if (owes)
+		aggregator_fail(group, &fault, NULL);
 	if (late)
 		blame(group, &fault);
 	if (!ended && group->parent)

@@ -233,7 +233,8 @@ bool aggregator_parent_is_stuck(struct aggregator_parent *parent, u64 ns)
 	now = ktime_get_ns();
 	for (i = 0; i < group->shape.window && !stuck; i++) {
 		place = &group->places[i];
-		stuck = place->is_above && now - place->above_since > ns;
+		stuck = (place->is_above || place->is_back) &&
+			now - place->above_since > ns;
 	}
 	spin_unlock(&group->lock);
 	return stuck;

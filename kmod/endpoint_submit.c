@@ -85,17 +85,18 @@ static void doze(struct peerlane_endpoint *endpoint, u32 wait, ktime_t end)
 	struct wait_queue_entry completions;
 	DECLARE_WAITQUEUE(records, current);
 	ktime_t *until = end == KTIME_MAX ? NULL : &end;
-	int awake = -EINTR;	/* 0: it is time */
+	bool in_time = true;
 
 	add_wait_queue(&endpoint->wait, &records);
 	link_doze_begin(link, &completions);
-	while (awake && !is_enough(endpoint, wait) && !signal_pending(current)) {
+	while (in_time && !is_enough(endpoint, wait) && !signal_pending(current)) {
 		if (link_is_stirred(link))
 			link_look(link);
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (!is_enough(endpoint, wait) && !link_is_stirred(link))
-			awake = schedule_hrtimeout(until, HRTIMER_MODE_ABS);
+			schedule_hrtimeout(until, HRTIMER_MODE_ABS);
 		__set_current_state(TASK_RUNNING);
+		in_time = !until || ktime_before(ktime_get(), end);
 		cond_resched();
 	}
 	link_doze_end(link, &completions);

@@ -336,6 +336,8 @@ void group_leave(struct peerlane_group *group)
 	bool busy;
 
 	wait_quiet(group);
+	/* Others may go on to the next round, which needs a word of all. */
+	group_tune_hurry(group);
 	spin_lock(&group->queue_lock);
 	busy = group->outstanding;
 	spin_unlock(&group->queue_lock);

@@ -110,6 +110,7 @@ struct group_tuning {
 	struct group_cost measured;	/* of this rank, for the next round */
 	u32 rounds;			/* that are over */
 	u32 probed;			/* the round that @measured is for */
+	bool probing;			/* probe_work is to say @probed */
 	struct work_struct probe_work;
 	struct group_limit limit;
 	bool asked;			/* for the next one */
@@ -317,6 +318,8 @@ extern const struct link_owner_ops group_link_ops;
 void group_measure(struct peerlane_group *group);
 bool group_probe_back(struct group_peer *peer, u64 number);
 void group_probe_work(struct work_struct *work);
+/* TUNE of the next round, if it is due, goes with what is known. */
+void group_tune_hurry(struct peerlane_group *group);
 /* queue_lock held. True: TUNE is to be pushed, to the first peer. */
 bool group_tune_ask(struct peerlane_group *group);
 bool group_tuned(struct group_peer *peer, const struct group_tune *tune);
@@ -342,6 +345,8 @@ int group_submit(struct peerlane_group *group, struct peerlane_group_submit *arg
 
 /* queue_lock held. It has joined; until it ends, aggregators are looked after. */
 void group_watch(struct peerlane_group *group);
+/* After which an aggregator that has not said anything is given up. */
+unsigned int group_patience_ms(const struct peerlane_group *group);
 void group_watch_work(struct work_struct *work);
 
 /* ---- group_queue.c: records ---- */

@@ -82,12 +82,16 @@ static bool has_enough(const struct group_table *table)
 static bool stands_still(const struct group_table *table, u64 now,
 			 struct group_late_word *word)
 {
+	const struct group_members *members = &table->members;
 	struct group_fault fault;
 
 	if (!group_table_late(table, now, GROUP_LATE_WINDOW, &fault) ||
 	    fault.cause != GROUP_CAUSE_LATE)
 		return false;
-	word->rank = fault.rank;
+	/* If several are missing it is nobody's fault alone. */
+	word->rank = fault.missing > min(members->unit,
+					 table->shape.size - fault.rank) ?
+		     GROUP_NOBODY : fault.rank;
 	word->share = 1000000;
 	word->delay_ns = GROUP_LATE_WINDOW;
 	return true;

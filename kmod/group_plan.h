@@ -85,6 +85,16 @@ static inline u32 group_member_rank(const struct group_members *members, u32 ind
 	return (members->first + index) * members->unit;
 }
 
+/* Aggregators above one another, of which the lowest serves @block units at once. */
+static inline u32 group_tree_height(u32 size, u32 unit, u32 block)
+{
+	u32 members = (size - 1) / unit + 1, height = 1;
+
+	for (; members > block; height++)
+		members = (members - 1) / block + 1;
+	return height;
+}
+
 static inline bool group_member_has(const struct group_members *members,
 				    u32 index, u32 rank)
 {

@@ -86,6 +86,13 @@ static bool probe_is_over(struct group_peer *peer)
 		!READ_ONCE(group->tuning.probe.busy));
 }
 
+/* Later on it is behind what ranks send, and what they get. */
+static unsigned int probe_patience_ms(const struct peerlane_group *group)
+{
+	return group_state(group) == PEERLANE_GROUP_JOINED ?
+	       group_patience_ms(group) : group->settings.timeout_ms;
+}
+
 /* There and back, in ns; 0: the group ends. */
 static u64 measure_once(struct group_peer *peer, struct group_slot *source, u32 bytes)
 {
@@ -96,7 +103,7 @@ static u64 measure_once(struct group_peer *peer, struct group_slot *source, u32 
 		return 0;
 	group_pipe_push(&peer->pipe);
 	if (!wait_event_timeout(group->wait, probe_is_over(peer),
-				msecs_to_jiffies(group->settings.timeout_ms))) {
+				msecs_to_jiffies(probe_patience_ms(group)))) {
 		link_kill(peer->link, -ETIMEDOUT, -ETIMEDOUT,
 			  "it does not answer a probe");
 		return 0;
@@ -227,6 +234,36 @@ void group_probe_work(struct work_struct *work)
 		return;
 	spin_lock(&group->queue_lock);
 	group->tuning.probed = group->tuning.rounds;
+	group->tuning.probing = false;
+	spin_unlock(&group->queue_lock);
+	group_pump(group);
+}
+
+/*
+ * While nothing is under way, as else it is the queues that are measured; if that is
+ * not before the round has to be over, what was measured before counts. False: wait.
+ */
+static bool is_measured(struct peerlane_group *group)
+{
+	struct group_tuning *tuning = &group->tuning;
+
+	lockdep_assert_held(&group->queue_lock);
+	if (tuning->probed == tuning->rounds)
+		return true;
+	if (tuning->probing)
+		return false;
+	if (!group->outstanding) {
+		tuning->probing = true;
+		queue_work(group_joins, &tuning->probe_work);
+		return false;
+	}
+	return group->streams.next_seq >= group_cost_round_at(tuning->rounds);
+}
+
+void group_tune_hurry(struct peerlane_group *group)
+{
+	spin_lock(&group->queue_lock);
+	group->tuning.probed = group->tuning.rounds;
 	spin_unlock(&group->queue_lock);
 	group_pump(group);
 }
@@ -255,13 +292,10 @@ bool group_tune_ask(struct peerlane_group *group)
 	lockdep_assert_held(&group->queue_lock);
 	if (!tuning->is_on || tuning->asked || tuning->post.busy ||
 	    group->streams.next_seq + ASK_BEFORE <
-	    group_cost_round_at(tuning->rounds))
+	    group_cost_round_at(tuning->rounds) ||
+	    /* The first round has what was measured as it joined. */
+	    !is_measured(group))
 		return false;
-	/* The first round has what was measured as it joined. */
-	if (tuning->probed != tuning->rounds) {
-		queue_work(group_joins, &tuning->probe_work);
-		return false;
-	}
 	message.tune.cost = tuning->measured;
 	tuning->asked = true;
 	tuning->asked_at = jiffies;

@@ -8,9 +8,15 @@
 
 #include "group.h"
 
-static unsigned int patience_ms(const struct peerlane_group *group)
+unsigned int group_patience_ms(const struct peerlane_group *group)
 {
-	return 2 * group->join.timeout_ms + group->settings.timeout_ms;
+	const struct group_join *join = &group->join;
+	u32 height = 1;
+
+	/* Each may wait for a timeout before the one above it begins to. */
+	if (join->placement == GROUP_PLACEMENT_TREE)
+		height = group_tree_height(join->size, 1, join->block);
+	return (height + 1) * join->timeout_ms + group->settings.timeout_ms;
 }
 
 static unsigned long period(const struct peerlane_group *group)
@@ -32,7 +38,7 @@ static bool is_stuck(struct group_peer *peer)
 		return false;
 	}
 	return time_after(jiffies, peer->watched_since +
-			  msecs_to_jiffies(patience_ms(group)));
+			  msecs_to_jiffies(group_patience_ms(group)));
 }
 
 void group_watch(struct peerlane_group *group)
@@ -60,12 +66,12 @@ void group_watch_work(struct work_struct *work)
 		spin_lock(&group->queue_lock);
 		stuck = group->state == PEERLANE_GROUP_JOINED &&
 			(is_stuck(peer) ||
-			 (!i && group_tune_is_stuck(group, patience_ms(group))));
+			 (!i && group_tune_is_stuck(group, group_patience_ms(group))));
 		spin_unlock(&group->queue_lock);
 		if (stuck)
 			link_kill(peer->link, -ETIMEDOUT, -ETIMEDOUT,
 				  "it answers, but had no result for %u ms",
-				  patience_ms(group));
+				  group_patience_ms(group));
 	}
 	queue_delayed_work(group_queue, &group->watch, period(group));
 }

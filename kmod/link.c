@@ -227,6 +227,9 @@ static void look_after(struct link *link)
 		return;
 	}
 	link_label_flows(link);
+	/* Who was woken to look may not be let to run. */
+	if (READ_ONCE(link->stirred))
+		queue_work(link_poll_queue, &link->poll_work);
 	if (READ_ONCE(link->ping_out) ||
 	    time_before(jiffies, READ_ONCE(link->heard) + timeout / 4))
 		return;

@@ -385,7 +385,8 @@ int link_message_in(struct link_lane *lane, const struct link_message *message);
 
 /* ---- link_key.c ---- */
 
-/* The control lane's lock held. lane->draining: nothing else may go now. */
+/* The control lane's lock held. lane->draining: only link_keys_pump() may go on. */
+void link_keys_register(struct link_lane *lane);
 void link_keys_pump(struct link_lane *lane);
 /* Queue pairs are drained. */
 void link_keys_abort(struct link *link);

@@ -186,28 +186,12 @@ static bool tell(struct link_lane *lane, struct link_key *key, bool *held)
 	return !*held;
 }
 
-/*
- * After a loss rxe does again all requests from the one that was lost on, also the
- * registrations behind it, of which the second is an error that it tells nobody:
- * the queue pair never sends anything again. So they wait for what is on the wire.
- * (What invalidates waits for it by itself.)
- */
-static bool may_register(struct link_lane *lane)
-{
-	lane->draining = lane->link->repeats_keys &&
-			 (s32)(lane->wire_end - lane->tail) > 0;
-	return !lane->draining;
-}
-
 /* One step. False: not now. */
 static bool step(struct link_lane *lane, struct link_key *key, bool *held)
 {
 	switch (key->stage) {
 	case KEY_REGISTER:
-		if (!may_register(lane))
-			return false;
-		post_register(lane, key);
-		return true;
+		return false;	/* link_keys_register() has not come so far */
 	case KEY_INVALIDATE:
 		post_invalidate(lane, key);
 		return true;
@@ -246,6 +230,43 @@ static bool advance(struct link_lane *lane, struct link_key *key, bool *held)
 	return true;
 }
 
+/*
+ * After a loss rxe does again all requests from the one that was lost on, also the
+ * registrations behind it, of which the second is an error that it tells nobody:
+ * the queue pair never sends anything again. So they wait for what is on the wire.
+ * (What invalidates waits for it by itself.)
+ */
+static bool may_register(struct link_lane *lane)
+{
+	lane->draining = lane->link->repeats_keys &&
+			 (s32)(lane->wire_end - lane->tail) > 0;
+	return !lane->draining;
+}
+
+/* Of all keys before anything else is posted: others wait for this once. */
+void link_keys_register(struct link_lane *lane)
+{
+	struct link *link = lane->link;
+	struct link_key *key;
+
+	lockdep_assert_held(&lane->lock);
+	lane->draining = false;
+	/* What the peer got by the lane before comes first. */
+	if (READ_ONCE(link->leaving))
+		return;
+	list_for_each_entry(key, &link->key_work, work_node) {
+		if (key->stage != KEY_REGISTER || READ_ONCE(key->withdrawing))
+			continue;
+		while (key->at < steps(key)) {
+			if (!lane->open || !may_register(lane) ||
+			    link_lane_room(lane) <= LINK_SQ_RESERVE / 2)
+				return;
+			post_register(lane, key);
+			lane->key_end = lane->head;
+		}
+	}
+}
+
 void link_keys_pump(struct link_lane *lane)
 {
 	struct link *link = lane->link;
@@ -253,8 +274,6 @@ void link_keys_pump(struct link_lane *lane)
 	bool held = false;
 
 	lockdep_assert_held(&lane->lock);
-	lane->draining = false;
-	/* What the peer got by the lane before comes first. */
 	if (READ_ONCE(link->leaving))
 		return;
 	list_for_each_entry_safe(key, next, &link->key_work, work_node) {

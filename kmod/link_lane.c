@@ -127,9 +127,10 @@ void link_lane_pump(struct link_lane *lane)
 		return;
 	if (lane == link_control(lane->link)) {
 		link_left_pump(lane);
-		link_keys_pump(lane);
+		link_keys_register(lane);
 		if (!lane->draining)
 			link_messages_pump(lane);
+		link_keys_pump(lane);
 	}
 	if (!lane->draining) {
 		link_answers_pump(lane);

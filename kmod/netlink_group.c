@@ -41,7 +41,11 @@ static struct group_events *events_of(struct net *net)
 
 u64 peerlane_group_events(struct net *net)
 {
-	return READ_ONCE(events_of(net)->sequence);
+	struct group_events *events = events_of(net);
+
+	/* Who asks takes the rest for lost: what is known by then has to be told. */
+	flush_work(&events->work);
+	return READ_ONCE(events->sequence);
 }
 
 /* ---- one, as attributes ---- */
@@ -140,14 +144,13 @@ static void tell_all(struct work_struct *work)
 	}
 }
 
-/* NULL: nobody would hear it, it comes too fast, or there is no memory. */
+/* NULL: nobody would hear it, or there is no memory. */
 static struct group_event *new_event(struct group_events *events,
 				     const struct group_event_record *record)
 {
 	struct group_event *event;
 
-	if (!peerlane_netlink_has_listeners(events->net, PEERLANE_GROUPS) ||
-	    !__ratelimit(&events->pace))
+	if (!peerlane_netlink_has_listeners(events->net, PEERLANE_GROUPS))
 		return NULL;
 	event = kmalloc(sizeof(*event), GFP_ATOMIC | __GFP_NOWARN);
 	if (!event)
@@ -165,7 +168,9 @@ void peerlane_group_event(struct net *net, const struct group_event_record *reco
 
 	spin_lock_bh(&events->lock);
 	WRITE_ONCE(events->sequence, events->sequence + 1);
-	if (event && events->waiting < EVENTS_WAITING) {
+	/* Our lock, as it counts one as too much if it finds its own taken. */
+	if (event && events->waiting < EVENTS_WAITING &&
+	    __ratelimit(&events->pace)) {
 		event->record.sequence = events->sequence;
 		list_add_tail(&event->node, &events->list);
 		events->waiting++;

@@ -185,6 +185,19 @@ static void one_that_stands_still_is_told(void)
 	end();
 }
 
+static void of_several_that_are_missing_none_is_told(void)
+{
+	u32 i;
+
+	start();
+	CHECK_INT(contribute(SIZE - 1, 0, now), 0);
+	for (i = 0; i < 5; i++) {
+		now += GROUP_LATE_WINDOW;
+		CHECK_INT(group_late_look(&table, &late, now, words), 0);
+	}
+	end();
+}
+
 static void it_looks_once_in_a_window(void)
 {
 	start();
@@ -208,6 +221,7 @@ static const struct tap_case cases[] = {
 	TAP_CASE(an_idle_group_is_not_judged),
 	TAP_CASE(two_of_a_kind_are_not_told),
 	TAP_CASE(one_that_stands_still_is_told),
+	TAP_CASE(of_several_that_are_missing_none_is_told),
 	TAP_CASE(it_looks_once_in_a_window),
 };
 

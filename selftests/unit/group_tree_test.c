@@ -198,6 +198,18 @@ static void who_came_last_is_the_slow_one(void)
 	free(memory);
 }
 
+static void its_height_is_that_of_the_way_up(void)
+{
+	CHECK_INT(group_tree_height(1, 1, 2), 1);
+	CHECK_INT(group_tree_height(2, 1, 2), 1);
+	CHECK_INT(group_tree_height(3, 1, 2), 2);
+	CHECK_INT(group_tree_height(8, 1, 2), 3);
+	CHECK_INT(group_tree_height(9, 1, 2), 4);
+	CHECK_INT(group_tree_height(9, 2, 2), 3);
+	CHECK_INT(group_tree_height(1024, 1, 32), 2);
+	CHECK_INT(group_tree_height(1024, 1, 1024), 1);
+}
+
 static const struct tap_case cases[] = {
 	TAP_CASE(partial_sums_fit_a_segment),
 	TAP_CASE(what_is_not_summed_up_stays_as_it_is),
@@ -207,6 +219,7 @@ static const struct tap_case cases[] = {
 	TAP_CASE(who_differs_is_named_by_its_rank),
 	TAP_CASE(who_is_late_is_counted_with_its_block),
 	TAP_CASE(who_came_last_is_the_slow_one),
+	TAP_CASE(its_height_is_that_of_the_way_up),
 };
 
 int main(void)
