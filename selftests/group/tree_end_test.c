@@ -18,6 +18,8 @@
 #define RANKS	5
 enum { ROOT, LEFT, LEAF_0, LEAF_2, RIGHT, LEAF_4 };
 
+static const struct peerlane_group_create small = GROUP_SETTINGS(.segment = 4096);
+
 static bool tree_three(struct tree *tree, struct peerlane_group_create settings)
 {
 	tree_make(tree, RANKS, 2, 3, 1, &settings);
@@ -104,7 +106,7 @@ static void the_list_says_what_is_above(void)
 	struct peerlane_aggregator_info root, leaf;
 	struct tree tree;
 
-	if (tree_three(&tree, GROUP_SETTINGS(.segment = 4096))) {
+	if (tree_three(&tree, small)) {
 		root = aggregator_info(tree.world.aggregator[ROOT].fd);
 		leaf = aggregator_info(tree.world.aggregator[LEAF_2].fd);
 		CHECK_INT(root.tree_groups, 0);
@@ -124,7 +126,7 @@ static void who_leaves_is_named_in_all_blocks(void)
 	struct tree tree;
 	uint32_t i;
 
-	if (tree_three(&tree, GROUP_SETTINGS(.segment = 4096))) {
+	if (tree_three(&tree, small)) {
 		for (i = 0; i < RANKS; i++)
 			if (i != 3)
 				begin(&tree, i, SUM(100));
@@ -140,7 +142,7 @@ static void a_revoked_region_is_named_in_all_blocks(void)
 {
 	struct tree tree;
 
-	if (tree_three(&tree, GROUP_SETTINGS(.segment = 4096))) {
+	if (tree_three(&tree, small)) {
 		begin(&tree, 0, SUM(100));
 		usleep(300000);
 		CHECK_INT(region_revoke(tree.world.pages[4].region), 0);
@@ -158,7 +160,7 @@ static void mismatch(const struct peerlane_group_op *usual,
 	struct tree tree;
 	uint32_t i;
 
-	if (tree_three(&tree, GROUP_SETTINGS(.segment = 4096))) {
+	if (tree_three(&tree, small)) {
 		for (i = 0; i < RANKS; i++)
 			begin(&tree, i, i == 2 || i == 3 ? *other : *usual);
 		check_ended(&tree, -EBADE, PEERLANE_GROUP_CAUSE_MISMATCH, 2);
@@ -186,7 +188,7 @@ static void a_mismatch_of_the_last_block_is_named(void)
 	struct tree tree;
 	uint32_t i;
 
-	if (tree_three(&tree, GROUP_SETTINGS(.segment = 4096))) {
+	if (tree_three(&tree, small)) {
 		for (i = 0; i < RANKS; i++)
 			begin(&tree, i, i == 4 ? GROUP_OP(BARRIER) : SUM(100));
 		check_ended(&tree, -EBADE, PEERLANE_GROUP_CAUSE_MISMATCH, 4);
@@ -239,7 +241,7 @@ static void closed(uint32_t index)
 {
 	struct tree tree;
 
-	if (tree_three(&tree, GROUP_SETTINGS(.segment = 4096))) {
+	if (tree_three(&tree, small)) {
 		CHECK_INT(world_do(&tree.world, SUM(100)), 0);
 		begin(&tree, 0, SUM(100));
 		close_aggregator(&tree, index);
