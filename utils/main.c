@@ -45,7 +45,7 @@ static const struct object objects[] = {
 	{ "flow", flow_commands, &flow_command_count, NULL,
 	  "RDMA flows, and which of them are congested" },
 	{ "events", NULL, NULL, &events_command,
-	  "congestion that begins and ends, as it happens" },
+	  "congestion, and what becomes of groups, as it happens" },
 	{ "metrics", metrics_commands, &metrics_command_count, NULL,
 	  "counters for monitoring systems" },
 	{ "doctor", NULL, NULL, &doctor_command,
