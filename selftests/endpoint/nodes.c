@@ -174,13 +174,17 @@ static void refusals_reach_the_other_node(void)
 /* ---- ends ---- */
 
 /* PUTs until it fails, or for so many seconds: the error. */
+/* Between two puts the end is found by the next call, which does not say why. */
 static int put_on(struct side *side, uint64_t token, double seconds)
 {
 	double end = now() + seconds;
 	int ret = 0;
 
-	while (!ret && now() < end)
+	while (!ret && now() < end) {
 		ret = ep_do(side->ep, OP(PUT, .length = 64 * 1024, .token = token));
+		if (ret == -ENOTCONN)
+			ret = ep_info(side->ep).status;
+	}
 	return ret;
 }
 
