@@ -368,17 +368,22 @@ static void a_poll_completes_when_there_is_a_record(void)
 	uring_end(&ring);
 }
 
-/* Such a ring looks for completions itself, which there is no way to. */
-static void a_ring_that_polls_is_refused(void)
+/*
+ * Such a ring looks for completions itself, which there is no way to. Later kernels
+ * do not ask that of files that have none.
+ */
+static void a_ring_that_polls_is_refused_or_told(void)
 {
 	struct uring ring;
 	struct pair pair;
 	struct peerlane_op op = OP(NOTIFY);
+	int ret;
 
 	if (!have_ring(&ring, IORING_SETUP_IOPOLL))
 		return;
 	pair = pair_new(0);
-	CHECK_INT(uring_begin(&ring, pair.a.ep, &op, 1), -EOPNOTSUPP);
+	ret = uring_begin(&ring, pair.a.ep, &op, 1);
+	CHECK(ret == -EOPNOTSUPP || ret == 1);
 	pair_end(&pair);
 	uring_end(&ring);
 }
@@ -399,7 +404,7 @@ int main(void)
 		TAP_CASE(a_read_completes_when_there_is_a_record),
 		TAP_CASE(a_read_ends_with_the_connection),
 		TAP_CASE(a_poll_completes_when_there_is_a_record),
-		TAP_CASE(a_ring_that_polls_is_refused),
+		TAP_CASE(a_ring_that_polls_is_refused_or_told),
 	};
 
 	return HARNESS_RUN(cases);
